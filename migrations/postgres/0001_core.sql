@@ -1,0 +1,286 @@
+create table people (
+  id text primary key,
+  name text not null,
+  language text,
+  timezone text,
+  created_at bigint not null
+);
+
+create table accounts (
+  channel text not null,
+  user_id text not null,
+  person_id text not null references people(id),
+  name text not null,
+  membership text not null,
+  admin bigint not null default 0,
+  paired_at bigint,
+  paired_by text,
+  created_at bigint not null,
+  primary key (channel, user_id)
+);
+create index accounts_person on accounts (person_id);
+create index accounts_admin on accounts (admin) where admin = 1;
+
+create table pairings (
+  channel text not null,
+  user_id text not null,
+  name text not null,
+  chat text not null,
+  code_hash text not null unique,
+  created_at bigint not null,
+  expires_at bigint not null,
+  primary key (channel, user_id)
+);
+
+create table claims (
+  id bigint primary key check (id = 1),
+  code_hash text not null,
+  tries bigint not null,
+  expires_at bigint not null
+);
+
+create table sessions (
+  token_hash text primary key,
+  channel text not null,
+  user_id text not null,
+  created_at bigint not null,
+  expires_at bigint not null
+);
+
+create table sign_in_links (
+  code_hash text primary key,
+  channel text not null,
+  user_id text not null,
+  name text not null,
+  owner bigint not null,
+  expires_at bigint not null
+);
+
+create table audit (
+  id text primary key,
+  at bigint not null,
+  actor text not null,
+  action text not null,
+  subject text not null,
+  before text,
+  after text
+);
+create index audit_at on audit (at);
+
+create table chats (
+  channel text not null,
+  chat text not null,
+  kind text not null,
+  title text not null,
+  admitted_by text,
+  admission_notice_at bigint,
+  added_by text,
+  created_at bigint not null,
+  primary key (channel, chat)
+);
+
+create table threads (
+  channel text not null,
+  chat text not null,
+  thread text not null,
+  joined_at bigint not null,
+  primary key (channel, chat, thread)
+);
+
+create table channel_state (
+  channel text not null,
+  key text not null,
+  value text not null,
+  primary key (channel, key)
+);
+
+create table journal (
+  seq bigint generated always as identity primary key,
+  channel text not null,
+  chat text not null,
+  key text not null,
+  body text not null,
+  created_at bigint not null,
+  unique (channel, chat, key)
+);
+create index journal_chat on journal (channel, chat, seq);
+
+create table agents (
+  id text not null,
+  version bigint not null,
+  spec text not null,
+  spec_hash text not null,
+  created_at bigint not null,
+  primary key (id, version)
+);
+
+-- One row a conversation; `key` is binding, scope and audience. Open = the one new messages go to.
+create table conversations (
+  id text primary key,
+  key text not null,
+  open bigint not null,
+  binding text not null,
+  agent text not null,
+  channel text not null,
+  chat text not null,
+  thread text,
+  audience text not null,
+  person_id text,
+  turns bigint not null default 0,
+  summary text,
+  summary_until bigint not null default 0,
+  notice_at bigint,
+  created_at bigint not null,
+  last_at bigint not null
+);
+create unique index conversations_open on conversations (key) where open = 1;
+create index conversations_chat on conversations (channel, chat);
+
+-- received → (ignored | waiting | refused); waiting → taken (by a run) → done. The key stays, the words go.
+create table inbox (
+  id text primary key,
+  channel text not null,
+  key text not null,
+  kind text not null,
+  chat text not null,
+  thread text,
+  message_id text,
+  user_id text not null,
+  state text not null,
+  conversation_id text references conversations(id),
+  run_id text,
+  part_of text,
+  not_before bigint not null default 0,
+  payload text,
+  sent_at bigint not null,
+  received_at bigint not null,
+  unique (channel, key)
+);
+create index inbox_waiting on inbox (conversation_id, id) where state = 'waiting';
+create index inbox_run on inbox (run_id) where run_id is not null;
+create index inbox_message on inbox (channel, chat, message_id);
+create index inbox_received on inbox (received_at);
+create index inbox_account on inbox (channel, user_id, received_at);
+
+create table runs (
+  id text primary key,
+  conversation_id text not null references conversations(id),
+  state text not null,
+  version bigint not null,
+  agent text not null,
+  agent_version bigint not null,
+  binding text not null,
+  channel text not null,
+  chat text not null,
+  thread text,
+  reply_to text,
+  user_id text not null,
+  person_id text,
+  stop_requested bigint not null default 0,
+  active_ms bigint not null default 0,
+  error text,
+  owner text,
+  lease_until bigint,
+  created_at bigint not null,
+  finished_at bigint
+);
+create unique index runs_active on runs (conversation_id) where state in ('queued', 'running');
+create index runs_state on runs (state, lease_until) where state in ('queued', 'running', 'awaiting_approval');
+create index runs_created on runs (created_at);
+
+-- What the run's transcript consists of, in order; `seq` 0 is the opening user message.
+create table steps (
+  run_id text not null references runs(id),
+  seq bigint not null,
+  kind text not null,
+  body text not null,
+  created_at bigint not null,
+  primary key (run_id, seq)
+);
+
+create table tool_calls (
+  run_id text not null references runs(id),
+  step bigint not null,
+  call_id text not null,
+  position bigint not null,
+  name text not null,
+  capability text,
+  tool text,
+  input text not null,
+  state text not null,
+  verdict text,
+  rule text,
+  content text,
+  is_error bigint,
+  started_at bigint,
+  finished_at bigint,
+  primary key (run_id, step, call_id)
+);
+
+-- The finished exchanges of a conversation, append-only.
+create table turns (
+  conversation_id text not null references conversations(id),
+  seq bigint not null,
+  run_id text not null,
+  role text not null,
+  speaker text,
+  body text not null,
+  created_at bigint not null,
+  primary key (conversation_id, seq)
+);
+create index turns_created on turns (created_at);
+
+-- pending → sending → sent | failed; an `edit` waits for the message of its target row.
+create table outbox (
+  id text primary key,
+  channel text not null,
+  chat text not null,
+  thread text,
+  kind text not null,
+  target text,
+  run_id text,
+  reply_to text,
+  body text not null,
+  priority bigint not null,
+  state text not null,
+  unknown_sends bigint not null default 0,
+  attempts bigint not null default 0,
+  not_before bigint not null default 0,
+  owner text,
+  lease_until bigint,
+  ref text,
+  error text,
+  created_at bigint not null,
+  sent_at bigint
+);
+create index outbox_due on outbox (channel, chat, id) where state in ('pending', 'sending');
+create index outbox_run on outbox (run_id) where run_id is not null;
+create index outbox_ref on outbox (channel, chat, ref) where ref is not null;
+create index outbox_created on outbox (created_at);
+
+create table ledger (
+  id text primary key,
+  run_id text not null,
+  agent text not null,
+  binding text not null,
+  profile text not null,
+  input_tokens bigint not null,
+  cached_input_tokens bigint not null,
+  output_tokens bigint not null,
+  cost_usd double precision,
+  reserved_usd double precision not null default 0,
+  settled bigint not null,
+  created_at bigint not null
+);
+create index ledger_run on ledger (run_id);
+create index ledger_day on ledger (agent, created_at);
+create index ledger_binding on ledger (binding, created_at);
+
+create table stored_values (
+  agent text not null,
+  owner text not null,
+  key text not null,
+  value text not null,
+  updated_at bigint not null,
+  primary key (agent, owner, key)
+);

@@ -1,0 +1,286 @@
+create table people (
+  id text primary key,
+  name text not null,
+  language text,
+  timezone text,
+  created_at integer not null
+) strict;
+
+create table accounts (
+  channel text not null,
+  user_id text not null,
+  person_id text not null references people(id),
+  name text not null,
+  membership text not null,
+  admin integer not null default 0,
+  paired_at integer,
+  paired_by text,
+  created_at integer not null,
+  primary key (channel, user_id)
+) strict;
+create index accounts_person on accounts (person_id);
+create index accounts_admin on accounts (admin) where admin = 1;
+
+create table pairings (
+  channel text not null,
+  user_id text not null,
+  name text not null,
+  chat text not null,
+  code_hash text not null unique,
+  created_at integer not null,
+  expires_at integer not null,
+  primary key (channel, user_id)
+) strict;
+
+create table claims (
+  id integer primary key check (id = 1),
+  code_hash text not null,
+  tries integer not null,
+  expires_at integer not null
+) strict;
+
+create table sessions (
+  token_hash text primary key,
+  channel text not null,
+  user_id text not null,
+  created_at integer not null,
+  expires_at integer not null
+) strict;
+
+create table sign_in_links (
+  code_hash text primary key,
+  channel text not null,
+  user_id text not null,
+  name text not null,
+  owner integer not null,
+  expires_at integer not null
+) strict;
+
+create table audit (
+  id text primary key,
+  at integer not null,
+  actor text not null,
+  action text not null,
+  subject text not null,
+  before text,
+  after text
+) strict;
+create index audit_at on audit (at);
+
+create table chats (
+  channel text not null,
+  chat text not null,
+  kind text not null,
+  title text not null,
+  admitted_by text,
+  admission_notice_at integer,
+  added_by text,
+  created_at integer not null,
+  primary key (channel, chat)
+) strict;
+
+create table threads (
+  channel text not null,
+  chat text not null,
+  thread text not null,
+  joined_at integer not null,
+  primary key (channel, chat, thread)
+) strict;
+
+create table channel_state (
+  channel text not null,
+  key text not null,
+  value text not null,
+  primary key (channel, key)
+) strict;
+
+create table journal (
+  seq integer primary key autoincrement,
+  channel text not null,
+  chat text not null,
+  key text not null,
+  body text not null,
+  created_at integer not null,
+  unique (channel, chat, key)
+) strict;
+create index journal_chat on journal (channel, chat, seq);
+
+create table agents (
+  id text not null,
+  version integer not null,
+  spec text not null,
+  spec_hash text not null,
+  created_at integer not null,
+  primary key (id, version)
+) strict;
+
+-- One row a conversation; `key` is binding, scope and audience. Open = the one new messages go to.
+create table conversations (
+  id text primary key,
+  key text not null,
+  open integer not null,
+  binding text not null,
+  agent text not null,
+  channel text not null,
+  chat text not null,
+  thread text,
+  audience text not null,
+  person_id text,
+  turns integer not null default 0,
+  summary text,
+  summary_until integer not null default 0,
+  notice_at integer,
+  created_at integer not null,
+  last_at integer not null
+) strict;
+create unique index conversations_open on conversations (key) where open = 1;
+create index conversations_chat on conversations (channel, chat);
+
+-- received → (ignored | waiting | refused); waiting → taken (by a run) → done. The key stays, the words go.
+create table inbox (
+  id text primary key,
+  channel text not null,
+  key text not null,
+  kind text not null,
+  chat text not null,
+  thread text,
+  message_id text,
+  user_id text not null,
+  state text not null,
+  conversation_id text references conversations(id),
+  run_id text,
+  part_of text,
+  not_before integer not null default 0,
+  payload text,
+  sent_at integer not null,
+  received_at integer not null,
+  unique (channel, key)
+) strict;
+create index inbox_waiting on inbox (conversation_id, id) where state = 'waiting';
+create index inbox_run on inbox (run_id) where run_id is not null;
+create index inbox_message on inbox (channel, chat, message_id);
+create index inbox_received on inbox (received_at);
+create index inbox_account on inbox (channel, user_id, received_at);
+
+create table runs (
+  id text primary key,
+  conversation_id text not null references conversations(id),
+  state text not null,
+  version integer not null,
+  agent text not null,
+  agent_version integer not null,
+  binding text not null,
+  channel text not null,
+  chat text not null,
+  thread text,
+  reply_to text,
+  user_id text not null,
+  person_id text,
+  stop_requested integer not null default 0,
+  active_ms integer not null default 0,
+  error text,
+  owner text,
+  lease_until integer,
+  created_at integer not null,
+  finished_at integer
+) strict;
+create unique index runs_active on runs (conversation_id) where state in ('queued', 'running');
+create index runs_state on runs (state, lease_until) where state in ('queued', 'running', 'awaiting_approval');
+create index runs_created on runs (created_at);
+
+-- What the run's transcript consists of, in order; `seq` 0 is the opening user message.
+create table steps (
+  run_id text not null references runs(id),
+  seq integer not null,
+  kind text not null,
+  body text not null,
+  created_at integer not null,
+  primary key (run_id, seq)
+) strict;
+
+create table tool_calls (
+  run_id text not null references runs(id),
+  step integer not null,
+  call_id text not null,
+  position integer not null,
+  name text not null,
+  capability text,
+  tool text,
+  input text not null,
+  state text not null,
+  verdict text,
+  rule text,
+  content text,
+  is_error integer,
+  started_at integer,
+  finished_at integer,
+  primary key (run_id, step, call_id)
+) strict;
+
+-- The finished exchanges of a conversation, append-only.
+create table turns (
+  conversation_id text not null references conversations(id),
+  seq integer not null,
+  run_id text not null,
+  role text not null,
+  speaker text,
+  body text not null,
+  created_at integer not null,
+  primary key (conversation_id, seq)
+) strict;
+create index turns_created on turns (created_at);
+
+-- pending → sending → sent | failed; an `edit` waits for the message of its target row.
+create table outbox (
+  id text primary key,
+  channel text not null,
+  chat text not null,
+  thread text,
+  kind text not null,
+  target text,
+  run_id text,
+  reply_to text,
+  body text not null,
+  priority integer not null,
+  state text not null,
+  unknown_sends integer not null default 0,
+  attempts integer not null default 0,
+  not_before integer not null default 0,
+  owner text,
+  lease_until integer,
+  ref text,
+  error text,
+  created_at integer not null,
+  sent_at integer
+) strict;
+create index outbox_due on outbox (channel, chat, id) where state in ('pending', 'sending');
+create index outbox_run on outbox (run_id) where run_id is not null;
+create index outbox_ref on outbox (channel, chat, ref) where ref is not null;
+create index outbox_created on outbox (created_at);
+
+create table ledger (
+  id text primary key,
+  run_id text not null,
+  agent text not null,
+  binding text not null,
+  profile text not null,
+  input_tokens integer not null,
+  cached_input_tokens integer not null,
+  output_tokens integer not null,
+  cost_usd real,
+  reserved_usd real not null default 0,
+  settled integer not null,
+  created_at integer not null
+) strict;
+create index ledger_run on ledger (run_id);
+create index ledger_day on ledger (agent, created_at);
+create index ledger_binding on ledger (binding, created_at);
+
+create table stored_values (
+  agent text not null,
+  owner text not null,
+  key text not null,
+  value text not null,
+  updated_at integer not null,
+  primary key (agent, owner, key)
+) strict;

@@ -1,0 +1,53 @@
+/** Every limit of the core, with its unit last. A platform's own limits are in its adapter. */
+export const limits = {
+  /** Receiving */
+  inboundTextCharsMax: 64_000,
+  inboxKeyDays: 30,
+  waitingMessagesMax: 20,
+  rateLimitPerMinuteDefault: 10,
+  partsQuietMs: 1_000,
+  backlogAgeMs: 24 * 3_600_000,
+  filesPerMessageMax: 10,
+  fileBytesMax: 20 * 1024 * 1024,
+
+  /** People */
+  pairingCodeChars: 8,
+  pairingMs: 3_600_000,
+  pairingsPendingMax: 3,
+  claimMs: 3_600_000,
+  claimTriesMax: 5,
+  signInLinkMs: 15 * 60_000,
+  sessionMs: 30 * 24 * 3_600_000,
+
+  /** Stages */
+  leaseMs: 15_000,
+  heartbeatMs: 5_000,
+  sweepMs: 5_000,
+  drainMs: 10_000,
+
+  /** Runs */
+  stepsMaxDefault: 25,
+  runTimeoutMsDefault: 15 * 60_000,
+  parallelReadsMax: 10,
+  toolResultCharsMax: 100_000,
+  historyTurnsMax: 200,
+  historyTurnsAfterCut: 100,
+
+  /** Values (rule 32) */
+  valueBytesMax: 64 * 1024,
+  valueKeysMax: 1_000,
+  valueStoreBytesMax: 1024 * 1024,
+  valueKeyCharsMax: 256,
+
+  /** Sending */
+  unknownSendsMax: 5,
+  sendTimeoutMs: 30_000,
+  answerCharsMax: 400_000,
+  streamFirstMs: 700,
+  statusFirstMs: 1_000,
+  statusRepeatMs: 4_000,
+  markdownCharsMax: 40_000,
+
+  /** HTTP */
+  httpBodyBytesMax: 1024 * 1024,
+} as const;

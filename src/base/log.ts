@@ -1,0 +1,63 @@
+import { pino } from 'pino';
+
+/** Structured log (rule 92): ids in the fields, message text only at debug level, no secret anywhere. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(fields: object): Log;
+}
+
+export interface LogOptions {
+  level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** `auto` is pretty on a terminal and JSON otherwise. */
+  format: 'auto' | 'json' | 'pretty';
+  /** Values that must never appear; replaced wherever they occur in a line. */
+  secrets: () => readonly string[];
+  write?: (line: string) => void;
+}
+
+const levelNames: Record<number, string> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
+
+export function createLog(options: LogOptions): Log {
+  const write = options.write ?? ((line: string) => void process.stderr.write(line));
+  const pretty = options.format === 'pretty' || (options.format === 'auto' && process.stderr.isTTY === true);
+  const stream = {
+    write(line: string) {
+      const clean = mask(line, options.secrets());
+      write(pretty ? prettyLine(clean) : clean);
+    },
+  };
+  return pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: pino.stdSerializers.err },
+    },
+    stream,
+  ) as Log;
+}
+
+/** Replaces every known secret of eight characters or more (rule 90). */
+export function mask(text: string, secrets: readonly string[]): string {
+  let out = text;
+  for (const secret of secrets)
+    if (secret.length >= 8 && out.includes(secret)) out = out.replaceAll(secret, '[secret]');
+  return out;
+}
+
+function prettyLine(line: string): string {
+  try {
+    const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    const label = typeof level === 'number' ? (levelNames[level] ?? String(level)) : String(level);
+    const fields = Object.entries(rest)
+      .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+      .join(' ');
+    return `${String(time).slice(11, 19)} ${label.padEnd(5)} ${String(msg)}${fields ? `  ${fields}` : ''}\n`;
+  } catch {
+    return line;
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * The contract of a platform. An adapter holds no rules: no access check, no memory, no policy. It knows its
+ * platform's API, limits and markup, reports what happened, and does what it is told. `test/contract` runs the same
+ * suite over every adapter.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { JsonSchema } from './json.ts';
+import type { InboundEvent, IncomingFile, OutgoingMessage, Place, SentMessage } from './message.ts';
+
+export interface Features {
+  buttons: boolean;
+  edits: boolean;
+  /** How an answer is shown while it is written: by edits of its first piece, by a stream of our own, or not. */
+  streaming: 'edits' | 'live' | false;
+  /** `open`: an answer to a message opens a thread (Slack). `given`: only topics that exist (Telegram). */
+  threads: 'open' | 'given' | false;
+  typing: boolean;
+  reactions: boolean;
+  files: boolean;
+  history: boolean;
+  directory: boolean;
+  ephemeral: boolean;
+  /** The platform tells us of deleted messages. */
+  deletions: boolean;
+  /** `find` can tell whether an earlier send with an outbox id arrived, or `send` itself ignores a repeated id. */
+  reconcile: 'find' | 'idempotent' | false;
+}
+
+export interface AdapterLimits {
+  /** Of one message, in the unit `measure` counts. */
+  textLength: number;
+  /** Length of one rendered part of an answer in the platform's unit; 0 for nothing visible. Pure. */
+  measure(markdown: string): number;
+  /** Visible changes (sends and edits) in one chat: a direct one, and a group. */
+  directPerSecond: number;
+  groupPerMinute: number;
+  /** Calls of the account over all chats. */
+  accountPerSecond: number;
+  buttonsPerMessage: number;
+  buttonDataBytes: number;
+  fileBytesMax: number;
+}
+
+/** What the bot is doing, for people to see; null clears it. Leased: the core repeats it while it holds. */
+export type Status = { text: string } | null;
+
+export interface Inbox {
+  /**
+   * Stores the event. Resolves after the commit; only then may the adapter acknowledge the platform (D1). A
+   * duplicate resolves too. Rejects when nothing could be stored: the platform must redeliver.
+   */
+  accept(event: InboundEvent): Promise<void>;
+}
+
+export type ChannelState = 'starting' | 'up' | 'down' | 'failed';
+
+/** One request of the gateway's HTTP server that belongs to this channel. */
+export interface ChannelRequest {
+  request: Request;
+  /** Path below the channel's prefix, beginning with `/`. */
+  path: string;
+  /** Who is signed in on this gateway's pages, or null. The core has checked Host, Origin and the session. */
+  session: { account: string; name: string } | null;
+}
+
+/** Lines kept for a chat by adapters that have no platform to keep them (the chat page). */
+export interface Journal {
+  /** Adds a line once: a known `key` in the same chat returns the line that is there. */
+  append(chat: string, key: string, body: JournalBody): Promise<JournalLine>;
+  /** Replaces the body of the line `key` and gives it a new `seq`; null when there is no such line. */
+  update(chat: string, key: string, body: JournalBody): Promise<JournalLine | null>;
+  /** Lines with `seq` greater than `after`, oldest first, at most `limit`; `latest` returns the newest ones. */
+  read(chat: string, options: { after?: number; latest?: boolean; limit: number }): Promise<JournalLine[]>;
+}
+export type JournalBody = Record<string, unknown>;
+export interface JournalLine {
+  seq: number;
+  key: string;
+  body: JournalBody;
+  createdAt: number;
+}
+
+export interface AdapterContext {
+  channel: string;
+  log: Log;
+  clock: Clock;
+  publicUrl: string | null;
+  journal: Journal;
+  /** Small durable facts of the adapter itself, such as a polling offset. */
+  state: { get(key: string): Promise<string | null>; set(key: string, value: string): Promise<void> };
+  /** Tells /readyz and the log how the channel is; `failed` is for good, with what to do in `reason`. */
+  report(state: ChannelState, reason?: string): void;
+  /** Counts for /metrics, such as `reconnects` or `rate_limited`. */
+  count(name: string): void;
+}
+
+export interface Adapter {
+  readonly features: Features;
+  readonly limits: AdapterLimits;
+  /**
+   * Begins to receive. Resolves when the channel is up or has reported why not; network trouble is retried inside
+   * (1 s doubling to 60 s with jitter, rule 8) and never rejects.
+   */
+  start(sink: Inbox): Promise<void>;
+  /** Puts one message into a chat. Throws a DeliveryError that says whether it may have arrived. Never retries. */
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<SentMessage>;
+  /** Stops receiving; resolves when no further event will be accepted. Sending still works until `close`. */
+  stop(): Promise<void>;
+  close?(): Promise<void>;
+
+  /** Replaces the words of a message of ours. Safe to repeat; "not modified" is success. */
+  edit?(ref: string, message: OutgoingMessage, signal: AbortSignal): Promise<void>;
+  remove?(ref: string, place: Place): Promise<void>;
+  /** Shows an unfinished answer that is not a message yet; fire and forget, the latest wins. */
+  preview?(place: Place, answerId: string, markdown: string): Promise<void>;
+  setStatus?(place: Place, status: Status): Promise<void>;
+  react?(ref: string, place: Place, emoji: string | null): Promise<void>;
+  download?(file: IncomingFile, signal: AbortSignal): Promise<Uint8Array>;
+  /** Whether a message with this outbox id stands in the place; null if not. */
+  find?(message: OutgoingMessage): Promise<SentMessage | null>;
+  /** Tells the platform which commands there are (Telegram's menu). */
+  registerCommands?(commands: { name: string; description: string }[]): Promise<void>;
+  lookup?: {
+    isMember?(chat: string, user: string): Promise<boolean>;
+    chat?(chat: string): Promise<{ title: string }>;
+  };
+  http?(request: ChannelRequest): Promise<Response>;
+}
+
+/** A platform as a folder: `adapters/<type>/index.ts` exports one of these, `src/plugins.ts` lists it. */
+export interface AdapterPlugin<Config = Record<string, unknown>> {
+  type: string;
+  /** Of one entry under `channels:`; `type` is added by the core. With `description` and `default` for the docs. */
+  configSchema: JsonSchema;
+  /** Access when the binding says nothing (rule 13). */
+  defaultAccess: { direct: 'open' | 'pairing'; group: 'open' | 'allowlist' };
+  /** Anybody can add this bot to a group of their own, so `open` groups must be admitted (rule 13). */
+  groupsNeedAdmission: boolean;
+  create(config: Config, context: AdapterContext): Adapter;
+}
