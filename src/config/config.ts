@@ -1,0 +1,47 @@
+/**
+ * The configuration after loading: defaults applied, durations in milliseconds, paths absolute, `${NAME}` replaced,
+ * frozen. Sections whose feature a later version builds are kept in `later` as the file wrote them.
+ */
+import type { JsonObject } from '../types/json.ts';
+import type { ModelProfile } from '../types/model.ts';
+import type { AgentSpec, BindingSpec } from '../types/spec.ts';
+
+export interface ChannelConfig {
+  type: string;
+  /** Checked against the adapter's configSchema, its defaults filled in, without `type`. Handed to `create`. */
+  settings: JsonObject;
+}
+
+export interface Config {
+  /** Absolute path of the file this came from. */
+  file: string;
+  gateway: {
+    name: string;
+    /** Absolute. */
+    dataDir: string;
+    /** IPv6 addresses without brackets. Port 0 takes a free one. */
+    listen: { host: string; port: number };
+    /** Without a slash at the end. */
+    publicUrl: string | null;
+    log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent'; format: 'auto' | 'json' | 'pretty' };
+    language: 'en' | 'de' | 'pt';
+    timezone: string;
+    concurrency: { runs: number };
+  };
+  /** `sqlite:<absolute path>` or `postgres://…`. */
+  storage: { url: string };
+  /** 32 bytes base64, or null = the key file in the data folder. */
+  secrets: { key: string | null };
+  models: Record<string, ModelProfile>;
+  channels: Record<string, ChannelConfig>;
+  agents: Record<string, AgentSpec>;
+  bindings: BindingSpec[];
+  /** Accounts `<channel>:<platform user id>`. */
+  admins: string[];
+  /** By capability id as agents name it, then stable tool id. */
+  policies: Record<string, Record<string, 'allow' | 'ask' | 'block'>>;
+  console: { enabled: boolean };
+  metrics: { enabled: boolean };
+  retention: { messagesMs: number; runsMs: number; uploadsMs: number };
+  later: JsonObject;
+}
