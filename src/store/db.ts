@@ -18,7 +18,7 @@ export interface Transaction extends Query {
 }
 
 /** What may be waiting: one bell a stage. A lost ring costs latency only, since every stage also polls slowly. */
-export type Bell = 'dispatch' | 'run' | 'outbox' | 'journal';
+export type Bell = 'dispatch' | 'run' | 'stop' | 'outbox' | 'journal';
 
 export interface Db extends Query {
   readonly dialect: 'sqlite' | 'postgres';

@@ -112,8 +112,12 @@ export interface Adapter {
   /** Replaces the words of a message of ours. Safe to repeat; "not modified" is success. */
   edit?(ref: string, message: OutgoingMessage, signal: AbortSignal): Promise<void>;
   remove?(ref: string, place: Place): Promise<void>;
-  /** Shows an unfinished answer that is not a message yet; fire and forget, the latest wins. */
-  preview?(place: Place, answerId: string, markdown: string): Promise<void>;
+  /**
+   * Shows an unfinished answer that is not a message yet; fire and forget, the latest wins. `answerId` is the same for
+   * all pieces of one answer; empty markdown takes it away. False = not possible in this place (a Telegram group, an
+   * old server): the core then shows a first piece and edits it.
+   */
+  preview?(place: Place, answerId: string, markdown: string): Promise<boolean>;
   setStatus?(place: Place, status: Status): Promise<void>;
   react?(ref: string, place: Place, emoji: string | null): Promise<void>;
   download?(file: IncomingFile, signal: AbortSignal): Promise<Uint8Array>;
