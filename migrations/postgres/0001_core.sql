@@ -15,6 +15,7 @@ create table accounts (
   admin bigint not null default 0,
   paired_at bigint,
   paired_by text,
+  limited_notice_at bigint not null default 0,
   created_at bigint not null,
   primary key (channel, user_id)
 );
@@ -43,6 +44,7 @@ create table sessions (
   token_hash text primary key,
   channel text not null,
   user_id text not null,
+  name text not null,
   created_at bigint not null,
   expires_at bigint not null
 );
@@ -136,7 +138,7 @@ create table conversations (
 create unique index conversations_open on conversations (key) where open = 1;
 create index conversations_chat on conversations (channel, chat);
 
--- received → (ignored | waiting | refused); waiting → taken (by a run) → done. The key stays, the words go.
+-- ignored | refused | handled (a command) | waiting → taken (by a run) → done. The key stays, the words go.
 create table inbox (
   id text primary key,
   channel text not null,

@@ -60,7 +60,10 @@ export interface ChannelRequest {
   request: Request;
   /** Path below the channel's prefix, beginning with `/`. */
   path: string;
-  /** Who is signed in on this gateway's pages, or null. The core has checked Host, Origin and the session. */
+  /**
+   * Who is signed in on this gateway's pages, or null; `account` is their user id on this channel. The core has
+   * checked Host, Origin and the session.
+   */
   session: { account: string; name: string } | null;
 }
 
@@ -72,6 +75,8 @@ export interface Journal {
   update(chat: string, key: string, body: JournalBody): Promise<JournalLine | null>;
   /** Lines with `seq` greater than `after`, oldest first, at most `limit`; `latest` returns the newest ones. */
   read(chat: string, options: { after?: number; latest?: boolean; limit: number }): Promise<JournalLine[]>;
+  /** Calls back when lines may have come, also from another process; the returned function ends it. */
+  onChange?(listener: () => void): () => void;
 }
 export type JournalBody = Record<string, unknown>;
 export interface JournalLine {

@@ -118,6 +118,8 @@ export interface OutgoingMessage {
   replyTo?: string;
   /** Markdown as the model wrote it, already cut to what one message of this platform can hold. */
   markdown: string;
+  /** The id `Adapter.preview` was given while this answer was written: this message takes the preview's place. */
+  answerId?: string;
 }
 
 /** What the platform calls our message; kept as the target of later edits. */
