@@ -1,0 +1,225 @@
+/**
+ * What came in. A row is unique per channel and key, so the first write wins and a redelivery finds it (D1, rule 2).
+ *
+ *   ignored   not for the bot: the key stays, the words are not kept
+ *   refused   for the bot, but not taken: no access, queue full, too long
+ *   handled   a command: its effect and reply were committed with the row
+ *   waiting   belongs to a conversation and waits for its lane
+ *   taken     belongs to a run that has not finished
+ *   done      answered, or the run ended otherwise
+ */
+import type { IncomingFile } from '../types/message.ts';
+import type { Query } from './db.ts';
+
+export type InboxState = 'ignored' | 'refused' | 'handled' | 'waiting' | 'taken' | 'done';
+
+export interface InboxPayload {
+  text: string;
+  speaker: string;
+  files: IncomingFile[];
+  /** The message to answer, where an answer should point at it. */
+  replyTo: string | null;
+}
+
+export interface NewInboxRow {
+  id: string;
+  channel: string;
+  key: string;
+  kind: string;
+  chat: string;
+  thread: string | null;
+  messageId: string | null;
+  userId: string;
+  state: InboxState;
+  conversationId: string | null;
+  partOf: string | null;
+  notBefore: number;
+  payload: InboxPayload | null;
+  sentAt: number;
+  receivedAt: number;
+}
+
+export interface InboxRow {
+  id: string;
+  channel: string;
+  chat: string;
+  thread: string | null;
+  messageId: string | null;
+  userId: string;
+  state: InboxState;
+  conversationId: string | null;
+  runId: string | null;
+  partOf: string | null;
+  notBefore: number;
+  payload: InboxPayload | null;
+  receivedAt: number;
+}
+
+interface StoredRow {
+  id: string;
+  channel: string;
+  chat: string;
+  thread: string | null;
+  message_id: string | null;
+  user_id: string;
+  state: InboxState;
+  conversation_id: string | null;
+  run_id: string | null;
+  part_of: string | null;
+  not_before: number;
+  payload: string | null;
+  received_at: number;
+}
+
+const columns =
+  'id, channel, chat, thread, message_id, user_id, state, conversation_id, run_id, part_of, not_before, payload, received_at';
+
+function inboxRowOf(row: StoredRow): InboxRow {
+  return {
+    id: row.id,
+    channel: row.channel,
+    chat: row.chat,
+    thread: row.thread,
+    messageId: row.message_id,
+    userId: row.user_id,
+    state: row.state,
+    conversationId: row.conversation_id,
+    runId: row.run_id,
+    partOf: row.part_of,
+    notBefore: row.not_before,
+    payload: row.payload === null ? null : (JSON.parse(row.payload) as InboxPayload),
+    receivedAt: row.received_at,
+  };
+}
+
+export async function hasKey(q: Query, channel: string, key: string): Promise<boolean> {
+  return (await q.get('select 1 as one from inbox where channel = ? and key = ?', channel, key)) !== undefined;
+}
+
+/** False when the key is there already (another process was first). */
+export async function addInboxRow(q: Query, row: NewInboxRow): Promise<boolean> {
+  const added = await q.run(
+    `insert into inbox (id, channel, key, kind, chat, thread, message_id, user_id, state, conversation_id, part_of,
+       not_before, payload, sent_at, received_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (channel, key) do nothing`,
+    row.id,
+    row.channel,
+    row.key,
+    row.kind,
+    row.chat,
+    row.thread,
+    row.messageId,
+    row.userId,
+    row.state,
+    row.conversationId,
+    row.partOf,
+    row.notBefore,
+    row.payload === null ? null : JSON.stringify(row.payload),
+    row.sentAt,
+    row.receivedAt,
+  );
+  return added > 0;
+}
+
+/** The newest row of a message, whatever its revision. */
+export async function findMessage(
+  q: Query,
+  channel: string,
+  chat: string,
+  messageId: string,
+): Promise<InboxRow | null> {
+  const row = await q.get<StoredRow>(
+    `select ${columns} from inbox where channel = ? and chat = ? and message_id = ? order by id desc limit 1`,
+    channel,
+    chat,
+    messageId,
+  );
+  return row ? inboxRowOf(row) : null;
+}
+
+export async function setPayload(q: Query, id: string, payload: InboxPayload): Promise<void> {
+  await q.run('update inbox set payload = ? where id = ?', JSON.stringify(payload), id);
+}
+
+/** Takes a waiting message out of its lane. */
+export async function ignoreWaiting(q: Query, id: string): Promise<void> {
+  await q.run(`update inbox set state = 'ignored', payload = null where id = ? and state = 'waiting'`, id);
+}
+
+/** When the account's `count`-th latest message counted; null when there are fewer. */
+export async function nthLatestMessage(
+  q: Query,
+  channel: string,
+  userId: string,
+  count: number,
+  since: number,
+): Promise<number | null> {
+  const row = await q.get<{ at: number }>(
+    `select case when not_before > received_at then not_before else received_at end as at from inbox
+     where channel = ? and user_id = ? and received_at > ? and kind = 'message' and state in ('waiting', 'taken', 'done')
+     order by received_at desc, id desc limit 1 offset ?`,
+    channel,
+    userId,
+    since,
+    count - 1,
+  );
+  return row ? row.at : null;
+}
+
+export async function countWaiting(q: Query, conversationId: string): Promise<number> {
+  const row = await q.get<{ n: number }>(
+    `select count(*) as n from inbox where conversation_id = ? and state = 'waiting'`,
+    conversationId,
+  );
+  return row?.n ?? 0;
+}
+
+/** Waiting parts of one message wait on until `until` (rule 5). */
+export async function holdParts(q: Query, conversationId: string, partOf: string, until: number): Promise<void> {
+  await q.run(
+    `update inbox set not_before = ? where conversation_id = ? and part_of = ? and state = 'waiting' and not_before < ?`,
+    until,
+    conversationId,
+    partOf,
+    until,
+  );
+}
+
+/** Conversations whose first waiting message is due and whose lane is free, oldest first. */
+export async function readyConversations(q: Query, now: number, limit: number, lock: string): Promise<string[]> {
+  const rows = await q.all<{ conversation_id: string }>(
+    `select i.conversation_id from inbox i where i.state = 'waiting' and i.not_before <= ?
+       and not exists (select 1 from inbox j where j.conversation_id = i.conversation_id and j.state = 'waiting' and j.id < i.id)
+       and not exists (select 1 from runs r where r.conversation_id = i.conversation_id and r.state in ('queued', 'running'))
+     order by i.id limit ?${lock}`,
+    now,
+    limit,
+  );
+  return rows.map((row) => row.conversation_id);
+}
+
+/** When the next waiting message of a free lane becomes due after `now`; null when none waits for a time. */
+export async function nextWaitingAt(q: Query, now: number): Promise<number | null> {
+  const row = await q.get<{ at: number | null }>(
+    `select min(not_before) as at from inbox where state = 'waiting' and not_before > ?`,
+    now,
+  );
+  return row?.at ?? null;
+}
+
+export async function waitingMessages(q: Query, conversationId: string, limit: number): Promise<InboxRow[]> {
+  const rows = await q.all<StoredRow>(
+    `select ${columns} from inbox where conversation_id = ? and state = 'waiting' order by id limit ?`,
+    conversationId,
+    limit,
+  );
+  return rows.map(inboxRowOf);
+}
+
+export async function takeMessages(q: Query, ids: string[], runId: string): Promise<void> {
+  for (const id of ids) await q.run(`update inbox set state = 'taken', run_id = ? where id = ?`, runId, id);
+}
+
+export async function finishMessages(q: Query, runId: string): Promise<void> {
+  await q.run(`update inbox set state = 'done' where run_id = ? and state = 'taken'`, runId);
+}

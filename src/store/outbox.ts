@@ -1,0 +1,180 @@
+/**
+ * What people are shown, a row before it is sent. Rows of a chat are delivered in the order of their ids.
+ *
+ *   pending   not sent, or certainly not arrived
+ *   sending   a process is at it; found with an ended lease, the outcome is unknown
+ *   sent      the platform took it; `ref` is its message
+ *   failed    given up; people were told once
+ */
+import type { Place } from '../types/message.ts';
+import type { Query } from './db.ts';
+
+/** `send` posts a message; `edit` replaces the words of the message of another row. */
+export type OutboxKind = 'send' | 'edit';
+
+/** Lower goes first when an account's budget is short (rule 85). */
+export const outboxPriority = { answer: 1, notice: 2 } as const;
+
+export interface OutboxRow {
+  id: string;
+  place: Place;
+  kind: OutboxKind;
+  target: string | null;
+  runId: string | null;
+  replyTo: string | null;
+  markdown: string;
+  priority: number;
+  state: 'pending' | 'sending' | 'sent' | 'failed';
+  unknownSends: number;
+  attempts: number;
+  notBefore: number;
+  createdAt: number;
+}
+
+interface StoredRow {
+  id: string;
+  channel: string;
+  chat: string;
+  thread: string | null;
+  kind: OutboxKind;
+  target: string | null;
+  run_id: string | null;
+  reply_to: string | null;
+  body: string;
+  priority: number;
+  state: OutboxRow['state'];
+  unknown_sends: number;
+  attempts: number;
+  not_before: number;
+  created_at: number;
+}
+
+function outboxRowOf(row: StoredRow): OutboxRow {
+  return {
+    id: row.id,
+    place: { channel: row.channel, chat: row.chat, ...(row.thread === null ? {} : { thread: row.thread }) },
+    kind: row.kind,
+    target: row.target,
+    runId: row.run_id,
+    replyTo: row.reply_to,
+    markdown: row.body,
+    priority: row.priority,
+    state: row.state,
+    unknownSends: row.unknown_sends,
+    attempts: row.attempts,
+    notBefore: row.not_before,
+    createdAt: row.created_at,
+  };
+}
+
+export type NewOutboxRow = Pick<
+  OutboxRow,
+  'id' | 'place' | 'kind' | 'target' | 'runId' | 'replyTo' | 'markdown' | 'priority' | 'createdAt'
+>;
+
+export async function addOutboxRow(q: Query, row: NewOutboxRow): Promise<void> {
+  await q.run(
+    `insert into outbox (id, channel, chat, thread, kind, target, run_id, reply_to, body, priority, state, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?)`,
+    row.id,
+    row.place.channel,
+    row.place.chat,
+    row.place.thread ?? null,
+    row.kind,
+    row.target,
+    row.runId,
+    row.replyTo,
+    row.markdown,
+    row.priority,
+    row.createdAt,
+  );
+}
+
+/** The first undelivered row of each chat, due or not, most urgent first. */
+export async function headsOfChats(q: Query, limit: number): Promise<(OutboxRow & { leaseUntil: number | null })[]> {
+  const rows = await q.all<StoredRow & { lease_until: number | null }>(
+    `select o.* from outbox o where o.state in ('pending', 'sending') and not exists (
+       select 1 from outbox p where p.channel = o.channel and p.chat = o.chat and p.state in ('pending', 'sending') and p.id < o.id)
+     order by o.priority, o.id limit ?`,
+    limit,
+  );
+  return rows.map((row) => ({ ...outboxRowOf(row), leaseUntil: row.lease_until }));
+}
+
+/** Compare-and-set on the attempt that was seen: of two processes one gets the row. */
+export async function claimOutboxRow(
+  q: Query,
+  row: OutboxRow,
+  owner: string,
+  now: number,
+  leaseUntil: number,
+): Promise<boolean> {
+  const changed = await q.run(
+    `update outbox set state = 'sending', owner = ?, lease_until = ?, attempts = attempts + 1,
+       unknown_sends = unknown_sends + ? where id = ? and attempts = ? and (state = 'pending' or (state = 'sending' and lease_until < ?))`,
+    owner,
+    leaseUntil,
+    row.state === 'sending' ? 1 : 0,
+    row.id,
+    row.attempts,
+    now,
+  );
+  return changed > 0;
+}
+
+export async function settleOutboxRow(
+  q: Query,
+  id: string,
+  settled:
+    | { state: 'sent'; ref: string | null; now: number }
+    | { state: 'failed'; error: string }
+    | { state: 'pending'; error: string; notBefore: number; unknown: boolean },
+): Promise<void> {
+  if (settled.state === 'sent')
+    await q.run(
+      `update outbox set state = 'sent', ref = ?, sent_at = ?, owner = null, lease_until = null, error = null where id = ?`,
+      settled.ref,
+      settled.now,
+      id,
+    );
+  else if (settled.state === 'failed')
+    await q.run(
+      `update outbox set state = 'failed', error = ?, owner = null, lease_until = null where id = ?`,
+      settled.error,
+      id,
+    );
+  else
+    await q.run(
+      `update outbox set state = 'pending', error = ?, not_before = ?, unknown_sends = unknown_sends + ?, owner = null,
+         lease_until = null where id = ?`,
+      settled.error,
+      settled.notBefore,
+      settled.unknown ? 1 : 0,
+      id,
+    );
+}
+
+export async function freeForeignSends(q: Query, owner: string): Promise<number> {
+  return q.run(`update outbox set lease_until = 0 where state = 'sending' and owner <> ?`, owner);
+}
+
+/** The first piece of a run's streamed answer, if it was written. */
+export async function findFirstPiece(q: Query, runId: string): Promise<{ id: string; state: string } | null> {
+  const row = await q.get<{ id: string; state: string }>(
+    `select id, state from outbox where run_id = ? and kind = 'send' order by id limit 1`,
+    runId,
+  );
+  return row ?? null;
+}
+
+export async function readRef(q: Query, id: string): Promise<{ ref: string | null; state: string } | null> {
+  return (await q.get<{ ref: string | null; state: string }>('select ref, state from outbox where id = ?', id)) ?? null;
+}
+
+/** Age of the oldest undelivered row and how many there are; for status and metrics. */
+export async function outboxBacklog(q: Query): Promise<{ count: number; oldest: number | null }> {
+  const row = await q.get<{ count: number; oldest: number | null }>(
+    `select count(*) as count, min(created_at) as oldest from outbox where state in ('pending', 'sending')`,
+  );
+  return { count: row?.count ?? 0, oldest: row?.oldest ?? null };
+}

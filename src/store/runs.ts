@@ -1,0 +1,310 @@
+/**
+ * Runs, their steps and their tool calls. States and transitions are in `run/machine.ts`; here they are guarded by
+ * compare-and-set on state and owner, so that a process that lost its lease cannot write.
+ */
+import type { JsonObject } from '../types/json.ts';
+import type { Place } from '../types/message.ts';
+import type { RunState, StepBody, ToolCallState } from '../types/run.ts';
+import type { Query } from './db.ts';
+
+export interface Run {
+  id: string;
+  conversationId: string;
+  state: RunState;
+  agent: string;
+  agentVersion: number;
+  binding: string;
+  place: Place;
+  replyTo: string | null;
+  userId: string;
+  personId: string | null;
+  /** 0 no, 1 by a person, 2 silently because its message was deleted. */
+  stopRequested: number;
+  activeMs: number;
+  createdAt: number;
+}
+
+interface RunRow {
+  id: string;
+  conversation_id: string;
+  state: RunState;
+  agent: string;
+  agent_version: number;
+  binding: string;
+  channel: string;
+  chat: string;
+  thread: string | null;
+  reply_to: string | null;
+  user_id: string;
+  person_id: string | null;
+  stop_requested: number;
+  active_ms: number;
+  created_at: number;
+}
+
+function runOf(row: RunRow): Run {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    state: row.state,
+    agent: row.agent,
+    agentVersion: row.agent_version,
+    binding: row.binding,
+    place: { channel: row.channel, chat: row.chat, ...(row.thread === null ? {} : { thread: row.thread }) },
+    replyTo: row.reply_to,
+    userId: row.user_id,
+    personId: row.person_id,
+    stopRequested: row.stop_requested,
+    activeMs: row.active_ms,
+    createdAt: row.created_at,
+  };
+}
+
+export async function addRun(q: Query, run: Omit<Run, 'stopRequested' | 'activeMs' | 'state'>): Promise<void> {
+  await q.run(
+    `insert into runs (id, conversation_id, state, version, agent, agent_version, binding, channel, chat, thread, reply_to,
+       user_id, person_id, created_at) values (?, ?, 'queued', 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    run.id,
+    run.conversationId,
+    run.agent,
+    run.agentVersion,
+    run.binding,
+    run.place.channel,
+    run.place.chat,
+    run.place.thread ?? null,
+    run.replyTo,
+    run.userId,
+    run.personId,
+    run.createdAt,
+  );
+}
+
+export async function readRun(q: Query, id: string): Promise<Run | null> {
+  const row = await q.get<RunRow>('select * from runs where id = ?', id);
+  return row ? runOf(row) : null;
+}
+
+/** Claims up to `limit` runs: new ones, and running ones whose owner's lease has ended. */
+export async function claimRuns(
+  q: Query,
+  owner: string,
+  now: number,
+  leaseMs: number,
+  limit: number,
+  lock: string,
+): Promise<Run[]> {
+  const rows = await q.all<RunRow>(
+    `update runs set state = 'running', owner = ?, lease_until = ?, version = version + 1 where id in (
+       select id from runs where state = 'queued' or (state = 'running' and lease_until < ?)
+       order by id limit ?${lock}) returning *`,
+    owner,
+    now + leaseMs,
+    now,
+    limit,
+  );
+  return rows.map(runOf).sort((left, right) => (left.id < right.id ? -1 : 1));
+}
+
+/** Keeps the lease of the owner's runs. */
+export async function renewRuns(q: Query, owner: string, until: number): Promise<void> {
+  await q.run(`update runs set lease_until = ? where state = 'running' and owner = ?`, until, owner);
+}
+
+/** SQLite has one gateway: what another owner left running is free at once. */
+export async function freeForeignRuns(q: Query, owner: string): Promise<number> {
+  return q.run(`update runs set lease_until = 0 where state = 'running' and owner <> ?`, owner);
+}
+
+/** The drain gives its runs back at once instead of letting the lease end. */
+export async function releaseRuns(q: Query, owner: string): Promise<void> {
+  await q.run(`update runs set lease_until = 0 where state = 'running' and owner = ?`, owner);
+}
+
+/** Throws when the run is not this owner's any more: the transaction must not go on. */
+export async function assertOwned(q: Query, runId: string, owner: string, lock: string): Promise<void> {
+  const row = await q.get(
+    `select 1 as one from runs where id = ? and owner = ? and state = 'running'${lock}`,
+    runId,
+    owner,
+  );
+  if (row === undefined) throw new LostRun(runId);
+}
+
+export class LostRun extends Error {
+  constructor(runId: string) {
+    super(`run ${runId} belongs to another process now`);
+    this.name = 'LostRun';
+  }
+}
+
+export async function finishRun(
+  q: Query,
+  runId: string,
+  state: RunState,
+  error: string | null,
+  activeMs: number,
+  now: number,
+): Promise<void> {
+  await q.run(
+    `update runs set state = ?, error = ?, active_ms = ?, finished_at = ?, owner = null, lease_until = null,
+       version = version + 1 where id = ?`,
+    state,
+    error,
+    activeMs,
+    now,
+    runId,
+  );
+}
+
+/** Of the active run of a conversation. */
+export async function requestStop(q: Query, conversationId: string, how: 1 | 2): Promise<Run | null> {
+  const row = await q.get<RunRow>(
+    `update runs set stop_requested = ? where conversation_id = ? and state in ('queued', 'running') returning *`,
+    how,
+    conversationId,
+  );
+  return row ? runOf(row) : null;
+}
+
+export async function requestStopOfRun(q: Query, runId: string, how: 1 | 2): Promise<boolean> {
+  const changed = await q.run(
+    `update runs set stop_requested = ? where id = ? and state in ('queued', 'running')`,
+    how,
+    runId,
+  );
+  return changed > 0;
+}
+
+export async function stopRequests(q: Query, owner: string): Promise<{ id: string; how: number }[]> {
+  return q.all(
+    `select id, stop_requested as how from runs where state = 'running' and owner = ? and stop_requested > 0`,
+    owner,
+  );
+}
+
+export async function activeRun(q: Query, conversationId: string): Promise<Run | null> {
+  const row = await q.get<RunRow>(
+    `select * from runs where conversation_id = ? and state in ('queued', 'running')`,
+    conversationId,
+  );
+  return row ? runOf(row) : null;
+}
+
+export async function countActiveRuns(q: Query): Promise<number> {
+  const row = await q.get<{ n: number }>(`select count(*) as n from runs where state in ('queued', 'running')`);
+  return row?.n ?? 0;
+}
+
+export async function addStep(q: Query, runId: string, seq: number, body: StepBody, now: number): Promise<void> {
+  await q.run(
+    'insert into steps (run_id, seq, kind, body, created_at) values (?, ?, ?, ?, ?)',
+    runId,
+    seq,
+    body.kind,
+    JSON.stringify(body),
+    now,
+  );
+}
+
+export async function readSteps(q: Query, runId: string): Promise<StepBody[]> {
+  const rows = await q.all<{ body: string }>('select body from steps where run_id = ? order by seq', runId);
+  return rows.map((row) => JSON.parse(row.body) as StepBody);
+}
+
+export interface StoredCall {
+  step: number;
+  callId: string;
+  position: number;
+  name: string;
+  capability: string | null;
+  tool: string | null;
+  input: JsonObject | string | null;
+  state: ToolCallState;
+  content: string | null;
+  isError: boolean;
+}
+
+interface CallRow {
+  step: number;
+  call_id: string;
+  position: number;
+  name: string;
+  capability: string | null;
+  tool: string | null;
+  input: string;
+  state: ToolCallState;
+  content: string | null;
+  is_error: number | null;
+}
+
+export async function addToolCall(
+  q: Query,
+  runId: string,
+  call: Omit<StoredCall, 'state' | 'content' | 'isError'> & { verdict: string; rule: string },
+): Promise<void> {
+  await q.run(
+    `insert into tool_calls (run_id, step, call_id, position, name, capability, tool, input, state, verdict, rule)
+     values (?, ?, ?, ?, ?, ?, ?, ?, 'requested', ?, ?)`,
+    runId,
+    call.step,
+    call.callId,
+    call.position,
+    call.name,
+    call.capability,
+    call.tool,
+    JSON.stringify(call.input),
+    call.verdict,
+    call.rule,
+  );
+}
+
+export async function readToolCalls(q: Query, runId: string, step: number): Promise<StoredCall[]> {
+  const rows = await q.all<CallRow>(
+    'select * from tool_calls where run_id = ? and step = ? order by position',
+    runId,
+    step,
+  );
+  return rows.map((row) => ({
+    step: row.step,
+    callId: row.call_id,
+    position: row.position,
+    name: row.name,
+    capability: row.capability,
+    tool: row.tool,
+    input: JSON.parse(row.input) as StoredCall['input'],
+    state: row.state,
+    content: row.content,
+    isError: row.is_error === 1,
+  }));
+}
+
+/** The intent, committed before the effect (STYLE 9). */
+export async function startToolCall(q: Query, runId: string, step: number, callId: string, now: number): Promise<void> {
+  await q.run(
+    `update tool_calls set state = 'started', started_at = ? where run_id = ? and step = ? and call_id = ?`,
+    now,
+    runId,
+    step,
+    callId,
+  );
+}
+
+export async function finishToolCall(
+  q: Query,
+  runId: string,
+  step: number,
+  callId: string,
+  result: { content: string; isError: boolean },
+  now: number,
+): Promise<void> {
+  await q.run(
+    `update tool_calls set state = 'finished', content = ?, is_error = ?, finished_at = ?
+     where run_id = ? and step = ? and call_id = ? and state <> 'finished'`,
+    result.content,
+    result.isError ? 1 : 0,
+    now,
+    runId,
+    step,
+    callId,
+  );
+}
