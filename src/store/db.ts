@@ -15,6 +15,8 @@ export interface Query {
 export interface Transaction extends Query {
   /** Rings after the commit, in every process that shares the database; nothing rings after a rollback. */
   ring(bell: Bell): void;
+  /** Waits for every other transaction that locked the same name, in any process, and holds it until this one ends. */
+  lock(name: string): Promise<void>;
 }
 
 /** What may be waiting: one bell a stage. A lost ring costs latency only, since every stage also polls slowly. */
