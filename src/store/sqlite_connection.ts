@@ -1,0 +1,124 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { GatehouseError, messageOf } from '../base/errors.ts';
+import type { Param, Row } from './db.ts';
+
+/** Statements are kept prepared; texts with a varying number of placeholders must not fill the memory. */
+const statementsMax = 500;
+const busyMs = 5_000;
+/** The WAL file is cut back to this after a checkpoint, so that one large transaction does not keep the disk for good. */
+const walBytesKept = 16 * 1024 * 1024;
+
+export type SqliteConnection = ReturnType<typeof openConnection>;
+
+/**
+ * Creates the database file and its folder with no rights for group and others; SQLite gives `-wal` and `-shm` the
+ * rights of the database file.
+ */
+export function prepareFile(path: string): void {
+  if (path === '' || path.startsWith(':'))
+    throw new GatehouseError('config', `"${path}" is not a file: the database needs one`, {
+      hint: 'Write storage.url as sqlite:./data/gatehouse.db',
+    });
+  try {
+    const folder = dirname(resolve(path));
+    if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'a', 0o600));
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
+  } catch (error) {
+    throw unavailable(
+      path,
+      'cannot be opened for writing',
+      'make the file and its folder writable for this user',
+      error,
+    );
+  }
+}
+
+export function openConnection(path: string, readonly: boolean) {
+  const database = guard(path, () => {
+    const opened = new Database(path, { readonly, timeout: busyMs });
+    try {
+      if (!readonly) opened.pragma('journal_mode = wal');
+      opened.pragma('synchronous = full');
+      opened.pragma('foreign_keys = on');
+      opened.pragma(`journal_size_limit = ${walBytesKept}`);
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+    return opened;
+  });
+  const statements = new Map<string, Database.Statement<Param[], Row>>();
+
+  function prepare(sql: string): Database.Statement<Param[], Row> {
+    let statement = statements.get(sql);
+    if (statement) return statement;
+    statement = database.prepare<Param[], Row>(sql);
+    if (statements.size >= statementsMax) statements.delete(statements.keys().next().value as string);
+    statements.set(sql, statement);
+    return statement;
+  }
+
+  return {
+    database,
+    /** True when the statement changes nothing, so that a read-only connection can answer it. */
+    reads: (sql: string) => guard(path, () => prepare(sql).readonly),
+    get: (sql: string, params: Param[]) => guard(path, () => prepare(sql).get(...params)),
+    all: (sql: string, params: Param[]) => guard(path, () => prepare(sql).all(...params)),
+    /** Rows changed. Without parameters a script of several statements is accepted, as PostgreSQL does. */
+    run: (sql: string, params: Param[]): number =>
+      guard(path, () => {
+        let statement: Database.Statement<Param[], Row>;
+        try {
+          statement = prepare(sql);
+        } catch (error) {
+          if (!(error instanceof RangeError) || params.length > 0) throw error;
+          database.exec(sql);
+          return 0;
+        }
+        return statement.reader ? statement.all(...params).length : statement.run(...params).changes;
+      }),
+    exec: (sql: string) => guard(path, () => void database.exec(sql)),
+  };
+}
+
+/** What an operator can act on becomes a `store_unavailable`; every other error is a bug and stays what it is. */
+export function guard<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw explained(path, error);
+  }
+}
+
+function explained(path: string, error: unknown): unknown {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return error;
+  if (code === 'SQLITE_FULL')
+    return unavailable(path, 'cannot grow: the disk is full', 'free space on its disk; nothing needs a restart', error);
+  if (code.startsWith('SQLITE_READONLY'))
+    return unavailable(path, 'is read-only', 'make the file, its folder and its disk writable for this user', error);
+  if (code.startsWith('SQLITE_IOERR'))
+    return unavailable(path, 'could not be read or written', 'check the disk and its free space', error);
+  if (code.startsWith('SQLITE_CANTOPEN'))
+    return unavailable(path, 'cannot be opened', 'check that its folder exists and is writable for this user', error);
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB')
+    return unavailable(
+      path,
+      'is damaged or not a database',
+      'stop the gateway and restore the file from a backup',
+      error,
+    );
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
+    return unavailable(path, 'is locked by another program', 'close the other program that writes to it', error);
+  return error;
+}
+
+function unavailable(path: string, what: string, advice: string, cause: unknown): GatehouseError {
+  return new GatehouseError('store_unavailable', `The database ${path} ${what} (${messageOf(cause)}).`, {
+    hint: `To go on, ${advice}.`,
+    cause,
+  });
+}
