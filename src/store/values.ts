@@ -1,0 +1,115 @@
+import type { Clock } from '../base/clock.ts';
+import { GatehouseError } from '../base/errors.ts';
+import { limits } from '../base/limits.ts';
+import type { ToolContext, ValueStore } from '../types/tool.ts';
+import type { Db } from './db.ts';
+
+/**
+ * The values of one agent and one owner (rules 26 and 32). Errors are written for the model: `limit` says what to do
+ * instead, `refused` that this run has nobody whose store it could be. Sizes are bytes of UTF-8; keys count too.
+ */
+export function createValueStore(db: Db, clock: Clock, agent: string, owner: ToolContext['owner']): ValueStore {
+  const ownerKey = (): string => {
+    if (!owner)
+      throw new GatehouseError(
+        'refused',
+        'There is no store in this conversation: values belong to a person or a group, and nobody is known here.',
+      );
+    return `${owner.kind}:${owner.id}`;
+  };
+
+  return {
+    async get(key) {
+      checkKey(key);
+      const row = await db.get<{ value: string }>(
+        'select value from stored_values where agent = ? and owner = ? and key = ?',
+        agent,
+        ownerKey(),
+        key,
+      );
+      return row?.value ?? null;
+    },
+
+    async set(key, value) {
+      checkKey(key);
+      const owned = ownerKey();
+      checkValue(value);
+      await db.tx(async (q) => {
+        await q.lock(`stored_values ${agent} ${owned}`);
+        const others = await q.get<{ keys: number; bytes: number }>(
+          `select count(*) as keys, coalesce(sum(octet_length(key) + octet_length(value)), 0) as bytes
+           from stored_values where agent = ? and owner = ? and key <> ?`,
+          agent,
+          owned,
+          key,
+        );
+        checkStore((others?.keys ?? 0) + 1, (others?.bytes ?? 0) + bytesOf(key) + bytesOf(value));
+        await q.run(
+          `insert into stored_values (agent, owner, key, value, updated_at) values (?, ?, ?, ?, ?)
+           on conflict (agent, owner, key) do update set value = excluded.value, updated_at = excluded.updated_at`,
+          agent,
+          owned,
+          key,
+          value,
+          clock.now(),
+        );
+      });
+    },
+
+    async delete(key) {
+      checkKey(key);
+      const removed = await db.run(
+        'delete from stored_values where agent = ? and owner = ? and key = ?',
+        agent,
+        ownerKey(),
+        key,
+      );
+      return removed > 0;
+    },
+
+    async list() {
+      const rows = await db.all<{ key: string; value: string }>(
+        'select key, value from stored_values where agent = ? and owner = ? order by key',
+        agent,
+        ownerKey(),
+      );
+      return Object.fromEntries(rows.map(({ key, value }) => [key, value]));
+    },
+  };
+}
+
+function checkKey(key: string): void {
+  const length = [...key].length;
+  if (length === 0) throw new GatehouseError('limit', 'The key is empty: give the value a short name.');
+  if (length > limits.valueKeyCharsMax)
+    throw new GatehouseError(
+      'limit',
+      `The key has ${length} characters and may have ${limits.valueKeyCharsMax}: use a shorter one.`,
+    );
+}
+
+function checkValue(value: string): void {
+  const bytes = bytesOf(value);
+  if (bytes > limits.valueBytesMax)
+    throw new GatehouseError(
+      'limit',
+      `The value has ${bytes} bytes and may have ${limits.valueBytesMax}: shorten it or split it over several keys.`,
+    );
+}
+
+function checkStore(keys: number, bytes: number): void {
+  if (keys > limits.valueKeysMax)
+    throw new GatehouseError(
+      'limit',
+      `The store is full: it holds ${limits.valueKeysMax} keys at most. Delete keys that are not needed any more.`,
+    );
+  if (bytes > limits.valueStoreBytesMax)
+    throw new GatehouseError(
+      'limit',
+      `The store would hold ${bytes} bytes of ${limits.valueStoreBytesMax}. Delete or shorten values first.`,
+    );
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text, 'utf8');
+}
