@@ -121,7 +121,7 @@ export async function addInboxRow(q: Query, row: NewInboxRow): Promise<boolean> 
   return added > 0;
 }
 
-/** The newest row of a message, whatever its revision. */
+/** The newest row that holds words of a message, its own or those of a follow-up after an edit. */
 export async function findMessage(
   q: Query,
   channel: string,
@@ -129,7 +129,8 @@ export async function findMessage(
   messageId: string,
 ): Promise<InboxRow | null> {
   const row = await q.get<StoredRow>(
-    `select ${columns} from inbox where channel = ? and chat = ? and message_id = ? order by id desc limit 1`,
+    `select ${columns} from inbox where channel = ? and chat = ? and message_id = ? and kind = 'message'
+     order by id desc limit 1`,
     channel,
     chat,
     messageId,

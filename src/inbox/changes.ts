@@ -1,0 +1,56 @@
+/** Edits, deletions and new chat ids (rules 3, 4, 20), inside the accepting transaction. */
+import { newId } from '../base/ids.ts';
+import { limits } from '../base/limits.ts';
+import { wellFormed } from '../base/safe_text.ts';
+import { migrateChat } from '../store/chats.ts';
+import type { Transaction } from '../store/db.ts';
+import { addInboxRow, findMessage, ignoreWaiting, setPayload } from '../store/inbox.ts';
+import { requestStopOfRun } from '../store/runs.ts';
+import type { Deletion, Edit, Migration } from '../types/message.ts';
+import { rekeyChat } from './route.ts';
+
+/**
+ * Before the run: the text is replaced. During it: handed over as a follow-up of the same person. After it, or with
+ * the same words: nothing, so that an edit is never answered as if it were new (D5).
+ */
+export async function acceptEdit(q: Transaction, channel: string, edit: Edit, now: number): Promise<void> {
+  const text = wellFormed(edit.text).slice(0, limits.inboundTextCharsMax);
+  const original = await findMessage(q, channel, edit.chat.id, edit.messageId);
+  if (!original?.payload || original.userId !== edit.sender.id || original.payload.text === text) return;
+  const payload = { ...original.payload, text };
+  if (original.state === 'waiting') return setPayload(q, original.id, payload);
+  if (original.state !== 'taken') return;
+  await addInboxRow(q, {
+    id: newId(now),
+    channel,
+    key: `follow-up:${edit.key}`,
+    kind: 'message',
+    chat: original.chat,
+    thread: original.thread,
+    messageId: original.messageId,
+    userId: original.userId,
+    state: 'waiting',
+    conversationId: original.conversationId,
+    partOf: null,
+    notBefore: 0,
+    payload: { ...payload, files: [] },
+    sentAt: edit.sentAt,
+    receivedAt: now,
+  });
+  q.ring('dispatch');
+}
+
+/** A waiting message is taken out; one that is being answered cancels its run, silently. */
+export async function acceptDeletion(q: Transaction, channel: string, deletion: Deletion): Promise<void> {
+  const original = await findMessage(q, channel, deletion.chat.id, deletion.messageId);
+  if (!original) return;
+  if (original.state === 'waiting') await ignoreWaiting(q, original.id);
+  if (original.state === 'taken' && original.runId !== null && (await requestStopOfRun(q, original.runId, 2))) {
+    q.ring('stop');
+    q.ring('run');
+  }
+}
+
+export async function acceptMigration(q: Transaction, channel: string, migration: Migration): Promise<void> {
+  await migrateChat(q, channel, migration.from, migration.to, (key) => rekeyChat(key, migration.from, migration.to));
+}

@@ -1,0 +1,207 @@
+/**
+ * The commands people can give in a chat (rule 18). A command runs inside the accepting transaction: its effect, its
+ * reply and the inbox key are committed together, so a redelivered command changes nothing.
+ */
+
+import { admitAccount, admitByCode, admitChat, redeemClaim } from '../people/admission.ts';
+import { type Account, listPairings } from '../store/accounts.ts';
+import { closeConversation, findOpenConversation } from '../store/conversations.ts';
+import type { Transaction } from '../store/db.ts';
+import { countWaiting } from '../store/inbox.ts';
+import { type LedgerTotals, spent } from '../store/ledger.ts';
+import { activeRun, requestStop } from '../store/runs.ts';
+import type { IncomingMessage, Place } from '../types/message.ts';
+import type { ChannelFacts, Settings } from '../types/settings.ts';
+import type { BindingSpec } from '../types/spec.ts';
+import type { Words } from '../words/index.ts';
+
+export interface CommandContext {
+  q: Transaction;
+  /** ` for update` where the database needs it. */
+  lock: string;
+  message: IncomingMessage;
+  channel: string;
+  facts: ChannelFacts;
+  args: string;
+  now: number;
+  words: Words;
+  settings: Settings;
+  /** Null for strangers, who may only claim. */
+  account: Account | null;
+  admin: boolean;
+  binding: BindingSpec;
+  conversationKey: string;
+  /** Puts a line into another chat of this channel. */
+  tell(place: Place, markdown: string): Promise<void>;
+}
+
+export interface CommandSpec {
+  name: string;
+  description(words: Words): string;
+  /** Whether the arguments make it this command, so that a sentence that begins with its name is not one. */
+  accepts(args: string): boolean;
+  /** Strangers may use it too. */
+  open?: boolean;
+  run(context: CommandContext): Promise<string | null>;
+}
+
+const noArguments = (args: string) => args === '';
+
+export const commands: readonly CommandSpec[] = [
+  {
+    name: 'help',
+    description: (words) => words.commandHelp,
+    accepts: noArguments,
+    run: async ({ words, settings, binding }) => {
+      const agent = settings.agents.get(binding.agent)?.spec.name ?? settings.gatewayName;
+      return words.help(agent, describeCommands(words));
+    },
+  },
+  {
+    name: 'new',
+    description: (words) => words.commandNew,
+    accepts: noArguments,
+    run: async ({ q, conversationKey, words }) => {
+      await closeConversation(q, conversationKey);
+      return words.newStarted;
+    },
+  },
+  {
+    name: 'stop',
+    description: (words) => words.commandStop,
+    accepts: noArguments,
+    run: async ({ q, conversationKey, words }) => {
+      const conversation = await findOpenConversation(q, conversationKey);
+      const run = conversation ? await requestStop(q, conversation.id, 1) : null;
+      if (!run) return words.nothingToStop;
+      q.ring('stop');
+      q.ring('run');
+      return words.stopping;
+    },
+  },
+  {
+    name: 'status',
+    description: (words) => words.commandStatus,
+    accepts: noArguments,
+    run: async ({ q, conversationKey, words, settings, binding, now }) => {
+      const conversation = await findOpenConversation(q, conversationKey);
+      const run = conversation ? await activeRun(q, conversation.id) : null;
+      const waiting = conversation ? await countWaiting(q, conversation.id) : 0;
+      const agent = settings.agents.get(binding.agent);
+      const lines = [run ? words.statusRunning(Math.round((now - run.createdAt) / 1000)) : words.statusIdle];
+      if (waiting > 0) lines.push(words.statusWaiting(waiting));
+      if (agent) lines.push(words.statusVersion(agent.spec.name, agent.version, agent.spec.model));
+      return lines.join('\n\n');
+    },
+  },
+  {
+    name: 'whoami',
+    description: (words) => words.commandWhoami,
+    accepts: noArguments,
+    run: async ({ account, admin, words, channel, message }) => {
+      const role = admin ? words.roleAdmin : account?.pairedAt ? words.rolePaired : words.roleMember;
+      return words.whoami(`${channel}:${message.sender.id}`, message.sender.name, role);
+    },
+  },
+  {
+    name: 'usage',
+    description: (words) => words.commandUsage,
+    accepts: noArguments,
+    run: async ({ q, words, binding, now, settings }) => {
+      const since = startOfDay(now, settings.timezone);
+      const agent = await spent(q, { column: 'agent', value: binding.agent, since });
+      const here = await spent(q, { column: 'binding', value: binding.id, since });
+      return [usageLine(words, words.usageToday, agent), usageLine(words, words.usageConversation, here)].join('\n');
+    },
+  },
+  {
+    name: 'claim',
+    description: (words) => words.commandClaim,
+    accepts: (args) => args === '' || /^[A-Z0-9-]{8,64}$/i.test(args),
+    open: true,
+    run: async ({ q, lock, args, channel, message, words, now }) => {
+      if (message.chat.kind !== 'direct') return words.claimDirectOnly;
+      if (args === '') return words.claimUsage;
+      const outcome = await redeemClaim(q, lock, args, channel, message.sender, now);
+      return { claimed: words.claimed, wrong: words.claimWrong, gone: words.claimGone }[outcome];
+    },
+  },
+  {
+    name: 'pair',
+    description: (words) => words.commandPair,
+    accepts: (args) => args === '' || /^(here|list|[A-Z0-9]{8}|[\w.-]+:\S{1,200})$/i.test(args),
+    run: pair,
+  },
+];
+
+async function pair(context: CommandContext): Promise<string> {
+  const { q, args, admin, words, channel, message, now, settings, tell } = context;
+  if (!admin) return words.pairAdminOnly;
+  const actor = `${channel}:${message.sender.id}`;
+  if (args === '') return words.pairUsage;
+  if (args.toLowerCase() === 'list') {
+    const pending = await listPairings(q, now);
+    return words.pairPending(
+      pending.map((pairing) => `- **${pairing.name}**, \`${pairing.channel}:${pairing.userId}\``),
+    );
+  }
+  if (args.toLowerCase() === 'here') {
+    if (message.chat.kind !== 'group') return words.pairUsage;
+    await admitChat(q, channel, message.chat.id, actor, now);
+    return words.pairConfirmChat(`${channel}:${message.chat.id}`);
+  }
+  const colon = args.indexOf(':');
+  if (colon > 0) {
+    const [toChannel, id] = [args.slice(0, colon), args.slice(colon + 1)];
+    if (!settings.channels.has(toChannel)) return words.pairUsage;
+    // On Telegram, the one platform whose groups need admission so far, a group's id is negative.
+    if (settings.channels.get(toChannel)?.groupsNeedAdmission && id.startsWith('-')) {
+      await admitChat(q, toChannel, id, actor, now);
+      return words.pairConfirmChat(args);
+    }
+    const account = await admitAccount(q, toChannel, id, id, actor, now);
+    return words.pairConfirm(account.name, args);
+  }
+  const pairing = await admitByCode(q, args, actor, now);
+  if (!pairing) return words.pairUnknownCode;
+  await tell({ channel: pairing.channel, chat: pairing.chat }, words.pairAdmitted);
+  return words.pairConfirm(pairing.name, `${pairing.channel}:${pairing.userId}`);
+}
+
+export function describeCommands(words: Words): { name: string; description: string }[] {
+  return commands.map((command) => ({ name: command.name, description: command.description(words) }));
+}
+
+export function findCommand(name: string): CommandSpec | undefined {
+  return commands.find((command) => command.name === name);
+}
+
+export function costText(words: Words, totals: { usd: number; partial: boolean }): string {
+  const cost = `$${totals.usd.toFixed(totals.usd < 1 ? 4 : 2)}`;
+  return totals.partial ? words.atLeast(cost) : cost;
+}
+
+function usageLine(words: Words, label: string, totals: LedgerTotals): string {
+  return words.usageLine(
+    label,
+    totals.requests,
+    totals.input,
+    totals.cachedInput,
+    totals.output,
+    costText(words, totals),
+  );
+}
+
+/** Epoch milliseconds of the day's first moment in an IANA zone. */
+export function startOfDay(now: number, timezone: string): number {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: timezone,
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  const parts = Object.fromEntries(format.formatToParts(now).map((part) => [part.type, part.value]));
+  const sinceMidnight = (Number(parts.hour) * 3600 + Number(parts.minute) * 60 + Number(parts.second)) * 1000;
+  return now - sinceMidnight - (now % 1000);
+}

@@ -1,0 +1,104 @@
+/**
+ * Gives free lanes their next run: the waiting messages of one person, in order (rule 22). The unique index on active
+ * runs is what keeps a lane to one run, whatever else happens.
+ */
+import type { Clock } from '../base/clock.ts';
+import { newId } from '../base/ids.ts';
+import { limits } from '../base/limits.ts';
+import type { Log } from '../base/log.ts';
+import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
+import { findAccount } from '../store/accounts.ts';
+import { readConversation, setQueueNotice } from '../store/conversations.ts';
+import type { Db, Transaction } from '../store/db.ts';
+import {
+  type InboxRow,
+  ignoreWaiting,
+  nextWaitingAt,
+  readyConversations,
+  takeMessages,
+  waitingMessages,
+} from '../store/inbox.ts';
+import { addRun } from '../store/runs.ts';
+import type { Settings } from '../types/settings.ts';
+
+export interface DispatchParts {
+  db: Db;
+  clock: Clock;
+  log: Log;
+  settings: () => Settings;
+}
+
+/** Lanes served in one transaction. */
+const lanesPerTurn = 64;
+
+export function createDispatch(parts: DispatchParts): Stage {
+  const { db, clock, log } = parts;
+  const turn = async (): Promise<TurnResult> => {
+    const now = clock.now();
+    const served = await db.tx(async (q) => {
+      const ready = await readyConversations(q, now, lanesPerTurn, db.skipLocked);
+      for (const id of ready) await dispatchConversation(parts, q, id, now);
+      if (ready.length > 0) q.ring('run');
+      return ready.length;
+    });
+    return { again: served === lanesPerTurn, nextAt: await nextWaitingAt(db, now) };
+  };
+  return createStage({ name: 'dispatch', db, clock, log, bells: ['dispatch'], turn });
+}
+
+async function dispatchConversation(parts: DispatchParts, q: Transaction, id: string, now: number): Promise<void> {
+  const conversation = await readConversation(q, id);
+  const settings = parts.settings();
+  const agent = settings.agents.get(conversation.agent);
+  const waiting = await waitingMessages(q, id, limits.waitingMessagesMax);
+  const first = waiting[0];
+  if (!first) return;
+  if (!agent) {
+    parts.log.warn(
+      { conversation: id, agent: conversation.agent },
+      'the agent of a waiting message is not configured any more',
+    );
+    for (const row of waiting) await ignoreWaiting(q, row.id);
+    return;
+  }
+  const taken = takeTogether(waiting, now);
+  const account = await findAccount(q, first.channel, first.userId);
+  const runId = newId(now);
+  const last = taken.at(-1) as InboxRow;
+  await addRun(q, {
+    id: runId,
+    conversationId: id,
+    agent: conversation.agent,
+    agentVersion: agent.version,
+    binding: conversation.binding,
+    // The answer goes where the message came from, not where the conversation began (rule 21).
+    place: { channel: last.channel, chat: last.chat, ...(threadOfRow(last, conversation.place.thread) ?? {}) },
+    replyTo: last.payload?.replyTo ?? null,
+    userId: first.userId,
+    personId: account?.personId ?? null,
+    createdAt: now,
+  });
+  await takeMessages(
+    q,
+    taken.map((row) => row.id),
+    runId,
+  );
+  if (conversation.noticeAt !== null) await setQueueNotice(q, id, null);
+}
+
+/** The consecutive due messages of the first one's sender that stand in the same thread. */
+export function takeTogether(waiting: InboxRow[], now: number): InboxRow[] {
+  const first = waiting[0] as InboxRow;
+  const taken: InboxRow[] = [];
+  for (const row of waiting) {
+    const sameLane = row.userId === first.userId && row.thread === first.thread && row.chat === first.chat;
+    if (!sameLane || row.notBefore > now) break;
+    taken.push(row);
+  }
+  return taken;
+}
+
+function threadOfRow(row: InboxRow, opened: string | undefined): { thread: string } | null {
+  if (row.thread !== null) return { thread: row.thread };
+  return opened === undefined ? null : { thread: opened };
+}

@@ -1,0 +1,127 @@
+/**
+ * The deciding part of the router, pure: which binding, is it for the bot, is it a command, whose conversation.
+ * Everything that needs the database is handed in as a fact.
+ */
+import type { IncomingMessage, Place } from '../types/message.ts';
+import type { BindingSpec } from '../types/spec.ts';
+
+/** The most specific `where` wins (rule 12): a listed chat before `any` or `direct`. */
+export function findBinding(
+  bindings: readonly BindingSpec[],
+  channel: string,
+  chat: { id: string; kind: 'direct' | 'group' },
+): BindingSpec | null {
+  let general: BindingSpec | null = null;
+  for (const binding of bindings) {
+    if (binding.channel !== channel) continue;
+    const { chats, direct } = binding.where;
+    if (chats !== 'any' && chats.includes(chat.id)) return binding;
+    if (chat.kind === 'direct' ? direct : chats === 'any') general ??= binding;
+  }
+  return general;
+}
+
+/** A group that no binding names: which binding would answer there once it is admitted, if any. */
+export function findAdmissible(bindings: readonly BindingSpec[], channel: string): BindingSpec | null {
+  const own = bindings.filter((binding) => binding.channel === channel);
+  return own.find((binding) => binding.where.chats === 'any') ?? own.find((binding) => binding.where.direct) ?? null;
+}
+
+export interface Command {
+  name: string;
+  args: string;
+}
+
+const commandPattern = /^[!/]([a-z][a-z_]*)(?:\s+([\s\S]*))?$/i;
+
+/**
+ * Rule 18: `/name` where the platform delivers it as a command, `!name` everywhere, and the bare name after a mention
+ * only if name and valid arguments are the whole message. `known` tells whether the arguments fit the command.
+ */
+export function readCommand(message: IncomingMessage, known: (name: string, args: string) => boolean): Command | null {
+  if (message.forwarded) return null;
+  const candidates: Command[] = [];
+  if (message.command) candidates.push(message.command);
+  const words = (message.addressedText ?? message.text).trim();
+  const written = commandPattern.exec(words);
+  if (written) candidates.push({ name: written[1]!.toLowerCase(), args: (written[2] ?? '').trim() });
+  const plain = /^([a-z]+)(?:\s+([\s\S]*))?$/i.exec(words);
+  const addressedByName = message.mentionsBot && message.addressedText !== undefined;
+  if (plain && (addressedByName || bareCommands.has(plain[1]!.toLowerCase())))
+    candidates.push({ name: plain[1]!.toLowerCase(), args: (plain[2] ?? '').trim() });
+  return candidates.find((command) => known(command.name, command.args)) ?? null;
+}
+
+/** `claim CODE` and `pair CODE` are told to people in this form; their arguments are never ordinary words. */
+const bareCommands = new Set(['claim', 'pair']);
+
+export interface AddressFacts {
+  trigger: BindingSpec['trigger'];
+  bots: BindingSpec['bots'];
+  /** The bot already takes part in the thread of this message. */
+  inThread: boolean;
+}
+
+/** Rule 10. Commands are judged before this. */
+export function isAddressed(message: IncomingMessage, facts: AddressFacts): boolean {
+  if (message.forOtherBot) return false;
+  if (message.sender.kind === 'bot' && (facts.bots === 'ignore' || (facts.bots === 'mention' && !message.mentionsBot)))
+    return false;
+  if (message.chat.kind === 'direct') return true;
+  if (message.mentionsBot || message.repliesTo?.toBot || message.command) return true;
+  if (facts.trigger === 'all') return true;
+  return facts.trigger === 'follow' && facts.inThread;
+}
+
+/** The thread a message belongs to: its own, or the one its answer opens. */
+export function threadOf(message: IncomingMessage, threads: 'open' | 'given' | false): string | undefined {
+  if (message.thread !== undefined) return message.thread;
+  return threads === 'open' && message.chat.kind === 'group' ? message.messageId : undefined;
+}
+
+/** Where the answer goes (rule 21). */
+export function placeOf(message: IncomingMessage, channel: string, threads: 'open' | 'given' | false): Place {
+  const thread = threadOf(message, threads);
+  return { channel, chat: message.chat.id, ...(thread === undefined ? {} : { thread }) };
+}
+
+export interface ConversationKey {
+  binding: string;
+  audience: 'direct' | 'group';
+  chat: string;
+  /** Empty unless the scope says so. */
+  thread: string;
+  /** Empty unless the scope says so. */
+  user: string;
+}
+
+/**
+ * Rule 19, and the invariant behind P2: the audience and the chat are part of every key, so a conversation never spans
+ * two audiences.
+ */
+export function conversationKeyOf(
+  message: IncomingMessage,
+  binding: BindingSpec,
+  thread: string | undefined,
+): ConversationKey {
+  const direct = message.chat.kind === 'direct';
+  const byThread = direct ? binding.directThreads : binding.scope === 'thread';
+  return {
+    binding: binding.id,
+    audience: direct ? 'direct' : 'group',
+    chat: message.chat.id,
+    thread: byThread ? (thread ?? '') : '',
+    user: !direct && binding.scope === 'user' ? message.sender.id : '',
+  };
+}
+
+/** Fields are JSON so that no id can pretend to be two. */
+export function keyText(key: ConversationKey): string {
+  return JSON.stringify([key.binding, key.audience, key.chat, key.thread, key.user]);
+}
+
+export function rekeyChat(text: string, from: string, to: string): string {
+  const parts = JSON.parse(text) as string[];
+  if (parts[2] === from) parts[2] = to;
+  return JSON.stringify(parts);
+}

@@ -1,0 +1,204 @@
+/**
+ * Sends what the outbox holds: per chat in order, one at a time; chats side by side. A row is claimed before the call
+ * and settled after it. A send whose outcome is unknown is looked up where the platform lets us, else repeated, at most
+ * `unknownSendsMax` times (D3): on a platform that cannot be asked that is the documented second message.
+ */
+import type { Clock } from '../base/clock.ts';
+import { DeliveryError, messageOf } from '../base/errors.ts';
+import { limits } from '../base/limits.ts';
+import type { Log } from '../base/log.ts';
+import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
+import type { Db } from '../store/db.ts';
+import { claimOutboxRow, headsOfChats, type OutboxRow, readRef, settleOutboxRow } from '../store/outbox.ts';
+import type { Adapter } from '../types/adapter.ts';
+import type { OutgoingMessage, SentMessage } from '../types/message.ts';
+import { createPace, type Pace } from './pace.ts';
+
+export interface DeliverParts {
+  db: Db;
+  clock: Clock;
+  log: Log;
+  owner: string;
+  adapterOf: (channel: string) => Adapter | undefined;
+  isDirect: (channel: string, chat: string) => boolean;
+  /** A chat got a new id while we sent (rule 20). */
+  onMigrated: (channel: string, from: string, to: string) => Promise<void>;
+  /** An answer was given up; people are told once where that is possible. */
+  onFailed: (row: OutboxRow, error: string) => Promise<void>;
+  onSettled?: (row: OutboxRow) => void;
+  count: (name: 'outbox_sent' | 'outbox_retries' | 'outbox_failed' | 'outbox_rate_limited' | 'outbox_unknown') => void;
+}
+
+export interface Deliver extends Stage {
+  paceOf(channel: string): Pace | undefined;
+}
+
+/** Chats looked at in one turn. */
+const headsPerTurn = 256;
+/** Waits after failures that say nothing of how long: 1 s doubling to 60 s. */
+const backoffMs = (attempts: number) => Math.min(60_000, 1_000 * 2 ** Math.min(attempts, 6));
+
+export function createDeliver(parts: DeliverParts): Deliver {
+  const { db, clock, log } = parts;
+  const busy = new Set<string>();
+  const paces = new Map<string, { adapter: Adapter; pace: Pace }>();
+  const underWay = new Set<Promise<void>>();
+  const paceOf = (channel: string) => {
+    const adapter = parts.adapterOf(channel);
+    if (!adapter) return undefined;
+    let known = paces.get(channel);
+    if (known?.adapter !== adapter) {
+      known = { adapter, pace: createPace(adapter.limits) };
+      paces.set(channel, known);
+    }
+    return known.pace;
+  };
+
+  const turn = async (): Promise<TurnResult> => {
+    const now = clock.now();
+    let nextAt: number | null = null;
+    const later = (at: number) => {
+      nextAt = nextAt === null ? at : Math.min(nextAt, at);
+    };
+    const due: OutboxRow[] = [];
+    const heads = await headsOfChats(db, headsPerTurn + busy.size);
+    for (const row of heads) {
+      const chat = chatKey(row);
+      if (busy.has(chat) || !parts.adapterOf(row.place.channel)) continue;
+      if (row.notBefore > now) {
+        later(row.notBefore);
+        continue;
+      }
+      if (row.state === 'sending' && (row.leaseUntil ?? 0) >= now) {
+        later((row.leaseUntil ?? now) + 1);
+        continue;
+      }
+      const kind = parts.isDirect(row.place.channel, row.place.chat) ? 'direct' : 'group';
+      const what = row.kind === 'edit' || row.replyTo !== null || row.priority === 1 ? 'answer' : 'more';
+      const wait = paceOf(row.place.channel)?.take(row.place.chat, kind, what, now) ?? 0;
+      if (wait > 0) later(now + wait);
+      else due.push(row);
+    }
+    if (due.length > 0) {
+      const claimed = await db.tx(async (q) => {
+        const own: OutboxRow[] = [];
+        for (const row of due)
+          if (await claimOutboxRow(q, row, parts.owner, now, now + limits.leaseMs + limits.sendTimeoutMs))
+            own.push(row);
+        return own;
+      });
+      for (const row of claimed) {
+        const chat = chatKey(row);
+        busy.add(chat);
+        const work = deliver(row)
+          .catch((error) => log.error({ outbox: row.id, channel: row.place.channel, err: error }, 'delivery broke'))
+          .finally(() => {
+            busy.delete(chat);
+            underWay.delete(work);
+            stage.wake();
+          });
+        underWay.add(work);
+      }
+    }
+    return { again: heads.length === headsPerTurn + busy.size && due.length > 0, nextAt };
+  };
+  const stage = createStage({ name: 'outbox', db, clock, log, bells: ['outbox'], turn });
+
+  async function deliver(row: OutboxRow): Promise<void> {
+    const adapter = parts.adapterOf(row.place.channel);
+    if (!adapter) return;
+    const uncertain = row.state === 'sending' || row.unknownSends > 0;
+    if (row.kind === 'send' && uncertain && row.unknownSends >= limits.unknownSendsMax)
+      return settleFailed(row, 'whether it arrived could not be found out');
+    try {
+      const sent = await sendOnce(adapter, row, uncertain);
+      await settle(row, { state: 'sent', ref: sent?.ref ?? null, now: clock.now() });
+      parts.count('outbox_sent');
+      parts.onSettled?.(row);
+    } catch (error) {
+      await settleError(row, error);
+    }
+  }
+
+  async function sendOnce(adapter: Adapter, row: OutboxRow, uncertain: boolean): Promise<SentMessage | null> {
+    const message: OutgoingMessage = {
+      id: row.id,
+      place: row.place,
+      markdown: row.markdown,
+      ...(row.replyTo === null ? {} : { replyTo: row.replyTo }),
+    };
+    const signal = AbortSignal.timeout(limits.sendTimeoutMs);
+    if (row.kind === 'edit' && row.target !== null) {
+      const target = await readRef(db, row.target);
+      if (target?.ref != null && adapter.edit) {
+        try {
+          await adapter.edit(target.ref, message, signal);
+          return { ref: target.ref };
+        } catch (error) {
+          // The first piece is gone or cannot be changed: the whole answer is worth a message of its own.
+          if (!(error instanceof DeliveryError) || !error.permanent || error.migratedTo !== undefined) throw error;
+        }
+      }
+    }
+    if (uncertain && adapter.features.reconcile === 'find' && adapter.find) {
+      const found = await adapter.find(message);
+      if (found) return found;
+    }
+    return adapter.send(message, signal);
+  }
+
+  async function settleError(row: OutboxRow, error: unknown): Promise<void> {
+    const now = clock.now();
+    const failure =
+      error instanceof DeliveryError
+        ? error
+        : new DeliveryError(messageOf(error), { outcome: 'unknown', cause: error });
+    const fields = {
+      outbox: row.id,
+      run: row.runId,
+      channel: row.place.channel,
+      attempts: row.attempts + 1,
+      err: failure,
+    };
+    if (failure.migratedTo !== undefined) {
+      await settle(row, { state: 'pending', error: failure.message, notBefore: 0, unknown: false });
+      await parts.onMigrated(row.place.channel, row.place.chat, failure.migratedTo);
+      return;
+    }
+    if (failure.permanent) return settleFailed(row, failure.message);
+    const unknown = failure.outcome === 'unknown' && row.kind === 'send';
+    if (failure.retryAfterMs !== undefined) {
+      paceOf(row.place.channel)?.slow(row.place.chat, failure.retryAfterMs, now);
+      parts.count('outbox_rate_limited');
+    }
+    parts.count(unknown ? 'outbox_unknown' : 'outbox_retries');
+    log.warn(fields, unknown ? 'whether a message arrived is unknown' : 'a message will be sent again');
+    const notBefore = now + (failure.retryAfterMs ?? backoffMs(row.attempts));
+    await settle(row, { state: 'pending', error: failure.message, notBefore, unknown });
+  }
+
+  async function settleFailed(row: OutboxRow, error: string): Promise<void> {
+    parts.count('outbox_failed');
+    log.error(
+      { outbox: row.id, run: row.runId, channel: row.place.channel, error },
+      'a message could not be delivered',
+    );
+    await settle(row, { state: 'failed', error });
+    await parts.onFailed(row, error);
+  }
+
+  const settle = (row: OutboxRow, settled: Parameters<typeof settleOutboxRow>[2]) =>
+    db.tx((q) => settleOutboxRow(q, row.id, settled));
+
+  return {
+    start: stage.start,
+    wake: stage.wake,
+    paceOf,
+    async stop() {
+      await stage.stop();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+const chatKey = (row: OutboxRow) => `${row.place.channel}\n${row.place.chat}`;

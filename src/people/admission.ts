@@ -1,0 +1,144 @@
+/** How people get in: the claim of the first admin, pairing codes, admission of groups (rules 13, 14, 16). */
+import { sameSecret, sha256 } from '../base/digest.ts';
+import { newCode, newId } from '../base/ids.ts';
+import { limits } from '../base/limits.ts';
+import {
+  type Account,
+  addPairing,
+  anyAdmin,
+  countClaimTry,
+  dropClaim,
+  ensureAccount,
+  findPairing,
+  findPairingByCode,
+  type Pairing,
+  putClaim,
+  readClaim,
+  setAdmin,
+  setPaired,
+} from '../store/accounts.ts';
+import { addAudit } from '../store/audit.ts';
+import { ensureChat, setAdmitted } from '../store/chats.ts';
+import type { Query } from '../store/db.ts';
+import type { Sender } from '../types/message.ts';
+
+/** 26 characters of 5 bits: 128 bits and a little. Grouped for reading aloud. */
+const claimCodeChars = 26;
+
+/** Null while an admin exists. The caller shows the code once; only its hash is stored. */
+export async function mintClaim(q: Query, configuredAdmins: number, now: number): Promise<string | null> {
+  if (configuredAdmins > 0 || (await anyAdmin(q))) {
+    await dropClaim(q);
+    return null;
+  }
+  const code = newCode(claimCodeChars);
+  await putClaim(q, sha256(code), now + limits.claimMs);
+  return code;
+}
+
+export type ClaimOutcome = 'claimed' | 'wrong' | 'gone';
+
+/** A wrong code costs one of five tries in all; after them the claim is gone until the next start. */
+export async function redeemClaim(
+  q: Query,
+  lock: string,
+  code: string,
+  channel: string,
+  sender: Pick<Sender, 'id' | 'name' | 'membership' | 'language'>,
+  now: number,
+): Promise<ClaimOutcome> {
+  const claim = await readClaim(q, lock);
+  if (!claim || claim.expiresAt <= now || claim.tries >= limits.claimTriesMax || (await anyAdmin(q))) return 'gone';
+  if (!sameSecret(sha256(code.replaceAll('-', '').toUpperCase()), claim.codeHash)) {
+    await countClaimTry(q);
+    return 'wrong';
+  }
+  await ensureAccount(q, channel, sender, newId(now), now);
+  await makeAdmin(q, channel, sender.id, `${channel}:${sender.id}`, 'claim', now);
+  return 'claimed';
+}
+
+export async function makeAdmin(
+  q: Query,
+  channel: string,
+  userId: string,
+  actor: string,
+  how: string,
+  now: number,
+): Promise<void> {
+  await setAdmin(q, channel, userId, true);
+  await dropClaim(q);
+  await addAudit(q, {
+    id: newId(now),
+    at: now,
+    actor,
+    action: `admin.${how}`,
+    subject: `${channel}:${userId}`,
+    after: { admin: true },
+  });
+}
+
+/**
+ * A code for an unknown sender: null while they have one (they were told), so that a stranger hears one line an hour.
+ */
+export async function requestPairing(
+  q: Query,
+  channel: string,
+  sender: Pick<Sender, 'id' | 'name'>,
+  chat: string,
+  now: number,
+): Promise<string | null> {
+  if (await findPairing(q, channel, sender.id, now)) return null;
+  const code = newCode(limits.pairingCodeChars);
+  await addPairing(
+    q,
+    { channel, userId: sender.id, name: sender.name, chat, createdAt: now, expiresAt: now + limits.pairingMs },
+    sha256(code),
+    limits.pairingsPendingMax,
+  );
+  return code;
+}
+
+/** Admits whoever holds the code; null when no open request has it. */
+export async function admitByCode(q: Query, code: string, actor: string, now: number): Promise<Pairing | null> {
+  const pairing = await findPairingByCode(q, sha256(code.toUpperCase()), now);
+  if (!pairing) return null;
+  await admitAccount(q, pairing.channel, pairing.userId, pairing.name, actor, now);
+  return pairing;
+}
+
+/** Admits an account by its id, whether it has written or not. */
+export async function admitAccount(
+  q: Query,
+  channel: string,
+  userId: string,
+  name: string,
+  actor: string,
+  now: number,
+): Promise<Account> {
+  const account = await ensureAccount(q, channel, { id: userId, name, membership: 'full' }, newId(now), now);
+  await setPaired(q, channel, userId, actor, now);
+  await addAudit(q, {
+    id: newId(now),
+    at: now,
+    actor,
+    action: 'pair',
+    subject: `${channel}:${userId}`,
+    before: { paired: account.pairedAt !== null },
+    after: { paired: true },
+  });
+  return account;
+}
+
+export async function admitChat(q: Query, channel: string, chat: string, actor: string, now: number): Promise<void> {
+  await ensureChat(q, channel, { id: chat, kind: 'group' }, now);
+  await setAdmitted(q, channel, chat, actor);
+  await addAudit(q, {
+    id: newId(now),
+    at: now,
+    actor,
+    action: 'pair.chat',
+    subject: `${channel}:${chat}`,
+    after: { admitted: true },
+  });
+}

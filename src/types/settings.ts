@@ -1,0 +1,25 @@
+/** What the stages read of the configuration. A reload replaces the whole snapshot; nobody keeps a part of it. */
+import type { ModelProfile } from './model.ts';
+import type { AgentSpec, BindingSpec } from './spec.ts';
+import type { Verdict } from './tool.ts';
+
+export interface Settings {
+  gatewayName: string;
+  language: string;
+  timezone: string;
+  runsMax: number;
+  bindings: readonly BindingSpec[];
+  /** Published agents, with the version new runs begin on. */
+  agents: ReadonlyMap<string, { version: number; spec: AgentSpec }>;
+  models: Readonly<Record<string, ModelProfile>>;
+  /** Accounts `<channel>:<user id>` with the admin role by configuration. */
+  admins: ReadonlySet<string>;
+  policies: Readonly<Record<string, Record<string, Verdict>>>;
+  channels: ReadonlyMap<string, ChannelFacts>;
+}
+
+export interface ChannelFacts {
+  type: string;
+  threads: 'open' | 'given' | false;
+  groupsNeedAdmission: boolean;
+}

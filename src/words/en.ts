@@ -1,0 +1,81 @@
+/** Everything the gateway itself says to people, in English. The other languages have the same keys. */
+export const en = {
+  help: (bot: string, commands: { name: string; description: string }[]) =>
+    `I am ${bot}. Write to me, and I answer.\n\n${commands.map((command) => `- \`/${command.name}\` ${command.description}`).join('\n')}\n\nWhere a slash is not delivered, \`!help\` works too.`,
+  commandHelp: 'shows what I understand',
+  commandNew: 'starts an empty conversation',
+  commandStop: 'stops what I am doing',
+  commandStatus: 'shows what I am doing',
+  commandWhoami: 'shows who you are to me',
+  commandUsage: 'shows what was used and what it cost',
+  commandClaim: 'makes you the first admin, with the code printed at start',
+  commandPair: 'admits somebody, with their code or id (admins)',
+
+  newStarted: 'This is a new conversation. The old one is kept.',
+  nothingToStop: 'Nothing is running here.',
+  stopping: 'Stopping.',
+  stopped: '(stopped)',
+  statusIdle: 'I am idle here.',
+  statusRunning: (seconds: number) => `I am working on an answer, since ${seconds} s.`,
+  statusWaiting: (count: number) => `${count} more waiting.`,
+  statusVersion: (agent: string, version: number, model: string) =>
+    `Agent **${agent}**, version ${version}, model ${model}.`,
+  whoami: (account: string, name: string, roles: string) => `You are **${name}**, \`${account}\`, ${roles}.`,
+  roleAdmin: 'an admin',
+  rolePaired: 'admitted by an admin',
+  roleMember: 'a member',
+  usageLine: (label: string, requests: number, input: number, cached: number, output: number, cost: string) =>
+    `- ${label}: ${requests} requests, ${input} tokens in (${cached} from cache), ${output} out, ${cost}`,
+  usageToday: 'Today, this agent',
+  usageConversation: 'Today, this place',
+  atLeast: (cost: string) => `at least ${cost}`,
+
+  claimed: 'You are the admin of this gateway now.',
+  claimWrong: 'That code is not right.',
+  claimGone: 'There is no claim code to redeem. One is printed when the gateway starts without an admin.',
+  claimDirectOnly: 'A claim code works in a direct message only. Restart the gateway for a new one if others saw it.',
+  claimUsage: 'Write `claim` and the code that was printed at start.',
+
+  pairing: (code: string) =>
+    `I do not know you yet. Ask an admin to admit you with this code, good for one hour: \`${code}\``,
+  pairUsage: 'Write `pair` and a code, an account such as `helper-telegram:123456789`, or `here` for this group.',
+  pairAdminOnly: 'Only an admin can admit people.',
+  pairUnknownCode: 'No open request has that code. Codes are good for one hour.',
+  pairConfirm: (name: string, account: string) => `Admitted: **${name}**, \`${account}\`.`,
+  pairConfirmChat: (chat: string) => `Admitted: the group \`${chat}\`.`,
+  pairPending: (lines: string[]) => (lines.length === 0 ? 'Nobody waits to be admitted.' : lines.join('\n')),
+  pairAdmitted: 'An admin has admitted you. Write to me.',
+  groupNotAdmitted: (chat: string) =>
+    `I do not answer in this group yet. An admin of this gateway can admit it with \`/pair here\`, or by listing \`${chat}\` under \`where.chats\`.`,
+  notAllowed: 'I am not open to you here. Ask the people who run me.',
+  needsLink: 'I answer linked accounts only. Ask the people who run me.',
+
+  rateLimited: 'That is more than I may take in a minute. I have kept your messages and answer them one after another.',
+  queueFull: (count: number) => `I have ${count} messages waiting here. Please send that again when I have caught up.`,
+  tooLong: (length: number, max: number) =>
+    `That message has ${length} characters; I can take ${max}. Please send it in parts.`,
+  voiceNotHeard: 'I cannot listen to voice messages yet. Please write it down.',
+  filesNotRead: (names: string[]) => `I could not read: ${names.join(', ')}.`,
+  fileReason: {
+    voice: 'I cannot listen to it yet',
+    type: 'I cannot read this kind yet',
+    size: 'it is too large',
+    failed: 'it could not be fetched',
+  },
+
+  runFailed: (id: string) =>
+    `Something went wrong and I could not answer. If it happens again, tell an admin: \`${id}\``,
+  modelFailed: (id: string) => `The model cannot be reached right now. Please try again later. \`${id}\``,
+  tooManySteps: (steps: number) => `I stopped after ${steps} steps without a final answer.`,
+  runTimeout: (minutes: number) => `I stopped because this took longer than ${minutes} minutes.`,
+  overBudget: 'The spending limit is reached, so I cannot answer now.',
+  emptyAnswer: '(The model gave an empty answer.)',
+  answerCut: '(The answer reached its length limit and was cut.)',
+  undeliverable: 'An answer could not be delivered here; it is kept in the log.',
+  cost: (cost: string, spent: string) => `This answer cost ${cost}. ${spent}`,
+  costNear: (percent: number) => `${percent} % of the daily limit is used.`,
+  thinking: 'thinking',
+  usingTool: (tool: string) => `using ${tool}`,
+};
+
+export type Words = typeof en;
