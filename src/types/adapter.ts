@@ -146,5 +146,7 @@ export interface AdapterPlugin<Config = Record<string, unknown>> {
   defaultAccess: { direct: 'open' | 'pairing'; group: 'open' | 'allowlist' };
   /** Anybody can add this bot to a group of their own, so `open` groups must be admitted (rule 13). */
   groupsNeedAdmission: boolean;
+  /** What ids of accounts look like (a regular expression), so that a username in the configuration is refused. */
+  accountIds?: { pattern: string; hint: string };
   create(config: Config, context: AdapterContext): Adapter;
 }
