@@ -48,6 +48,16 @@ export const limits = {
   statusRepeatMs: 4_000,
   markdownCharsMax: 40_000,
 
+  /** Models; how long a whole attempt may take is the profile's `timeout` */
+  modelFirstByteMs: 120_000,
+  modelByteGapMs: 90_000,
+  modelRetryAfterMsMax: 60_000,
+  modelBackoffMs: 500,
+  modelBackoffMsMax: 20_000,
+  modelResponseBytesMax: 16 * 1024 * 1024,
+  modelArgumentsCharsMax: 400_000,
+  modelCallsMax: 64,
+
   /** HTTP */
   httpBodyBytesMax: 1024 * 1024,
 } as const;
