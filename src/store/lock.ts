@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { GatehouseError, messageOf } from '../base/errors.ts';
+import { createPrivate } from './private_file.ts';
 
 /** `release` may be called more than once; a process that dies releases too. */
 export interface DataFolderLock {
@@ -22,7 +23,7 @@ export function lockDataFolder(dataDir: string): DataFolderLock {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     chmodSync(dataDir, 0o700);
-    closeSync(openSync(path, 'a', 0o600));
+    createPrivate(path);
     database = new Database(path, { timeout: 0 });
     database.exec('begin exclusive');
     writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 });

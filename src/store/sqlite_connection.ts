@@ -1,8 +1,9 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { GatehouseError, messageOf } from '../base/errors.ts';
 import type { Param, Row } from './db.ts';
+import { createPrivate } from './private_file.ts';
 
 /** Statements are kept prepared; texts with a varying number of placeholders must not fill the memory. */
 const statementsMax = 500;
@@ -24,8 +25,8 @@ export function prepareFile(path: string): void {
   try {
     const folder = dirname(resolve(path));
     if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
-    closeSync(openSync(path, 'a', 0o600));
-    for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
+    createPrivate(path);
+    for (const file of [`${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
   } catch (error) {
     throw unavailable(
       path,

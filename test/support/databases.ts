@@ -113,7 +113,16 @@ async function startPostgres(): Promise<PostgresServer | string> {
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
     // A socket in a folder of its own instead of a port, so that nothing can collide. The server itself is never killed.
-    postgresFlags: ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${folder}`, '-c', 'fsync=off'],
+    postgresFlags: [
+      '-c',
+      'listen_addresses=',
+      '-c',
+      `unix_socket_directories=${folder}`,
+      '-c',
+      'fsync=off',
+      '-c',
+      'deadlock_timeout=50ms',
+    ],
     onLog: (line) => void output.push(String(line)),
     onError: (error) => void output.push(String(error)),
   });
