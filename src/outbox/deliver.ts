@@ -9,7 +9,14 @@ import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
 import type { Db } from '../store/db.ts';
-import { claimOutboxRow, headsOfChats, type OutboxRow, readRef, settleOutboxRow } from '../store/outbox.ts';
+import {
+  claimOutboxRow,
+  headsOfChats,
+  type OutboxRow,
+  outboxPriority,
+  readRef,
+  settleOutboxRow,
+} from '../store/outbox.ts';
 import type { Adapter } from '../types/adapter.ts';
 import type { OutgoingMessage, SentMessage } from '../types/message.ts';
 import { createPace, type Pace } from './pace.ts';
@@ -74,7 +81,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
         continue;
       }
       const kind = parts.isDirect(row.place.channel, row.place.chat) ? 'direct' : 'group';
-      const what = row.kind === 'edit' || row.replyTo !== null || row.priority === 1 ? 'answer' : 'more';
+      const what = row.priority === outboxPriority.rest ? 'more' : 'answer';
       const wait = paceOf(row.place.channel)?.take(row.place.chat, kind, what, now) ?? 0;
       if (wait > 0) later(now + wait);
       else due.push(row);
@@ -126,6 +133,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
       place: row.place,
       markdown: row.markdown,
       ...(row.replyTo === null ? {} : { replyTo: row.replyTo }),
+      ...(row.runId === null ? {} : { answerId: row.runId }),
     };
     const signal = AbortSignal.timeout(limits.sendTimeoutMs);
     if (row.kind === 'edit' && row.target !== null) {

@@ -12,7 +12,7 @@ export interface Outgoing {
   markdown: string;
   runId: string | null;
   replyTo: string | null;
-  priority: keyof typeof outboxPriority;
+  priority: 'answer' | 'notice';
   /** The outbox id of the message whose words the first part replaces. */
   replaces?: string;
 }
@@ -44,7 +44,7 @@ export async function enqueue(
       runId: outgoing.runId,
       replyTo: index === 0 ? outgoing.replyTo : null,
       markdown,
-      priority: outboxPriority[outgoing.priority],
+      priority: outboxPriority[index === 0 ? outgoing.priority : 'rest'],
       createdAt: now,
     });
     ids.push(id);

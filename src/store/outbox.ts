@@ -12,8 +12,11 @@ import type { Query } from './db.ts';
 /** `send` posts a message; `edit` replaces the words of the message of another row. */
 export type OutboxKind = 'send' | 'edit';
 
-/** Lower goes first when an account's budget is short (rule 85). */
-export const outboxPriority = { answer: 1, notice: 2 } as const;
+/**
+ * Lower goes first when an account's budget is short (rule 85). `rest` is what follows the first message of a long
+ * answer; only it is paced before a platform complains, since everything else answers something that came in.
+ */
+export const outboxPriority = { answer: 1, rest: 2, notice: 3 } as const;
 
 export interface OutboxRow {
   id: string;

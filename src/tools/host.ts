@@ -1,0 +1,140 @@
+/**
+ * Runs tool calls: finds the tool by the name the model used, checks the arguments, and turns whatever happens into a
+ * result the model can read (DESIGN, "What a tool says when something goes wrong"). Never throws but for an abort.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { GatehouseError, messageOf } from '../base/errors.ts';
+import { limits } from '../base/limits.ts';
+import { wellFormed } from '../base/safe_text.ts';
+import type { OfferedTool } from '../capability/attach.ts';
+import { decideTool, type ToolDecision } from '../policy/tools.ts';
+import type { JsonObject } from '../types/json.ts';
+import type { AgentSpec } from '../types/spec.ts';
+import type { Tool, ToolCall, ToolContext, ToolResult, Verdict } from '../types/tool.ts';
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, coerceTypes: false });
+/** Per schema object: tools live as long as the process, so each is compiled once. */
+const validators = new WeakMap<object, ValidateFunction>();
+
+export function validatorOf(schema: object): ValidateFunction {
+  let validate = validators.get(schema);
+  if (!validate) {
+    validate = ajv.compile(schema);
+    validators.set(schema, validate);
+  }
+  return validate;
+}
+
+export interface ResolvedCall {
+  call: ToolCall;
+  offered: OfferedTool | null;
+  decision: ToolDecision;
+  /** Set when the call will not run: what the model is told. */
+  refusal: string | null;
+}
+
+/** What each call of a step is, decided before any runs, so that the decision is stored with it (rule 38). */
+export function resolveCall(
+  call: ToolCall,
+  tools: readonly OfferedTool[],
+  spec: AgentSpec,
+  policies: Readonly<Record<string, Record<string, Verdict>>>,
+): ResolvedCall {
+  const offered = tools.find((candidate) => candidate.tool.name === call.name) ?? null;
+  if (!offered)
+    return {
+      call,
+      offered: null,
+      decision: { verdict: 'block', rule: 'not offered' },
+      refusal: `There is no tool "${call.name}" here. The tools are: ${tools.map(({ tool }) => tool.name).join(', ') || 'none'}.`,
+    };
+  const decision = decide(offered, spec, policies);
+  if (decision.verdict === 'block')
+    return {
+      call,
+      offered,
+      decision,
+      refusal: `${offered.tool.id} was not run: it is blocked here (${decision.rule}). This is final; do not call it again.`,
+    };
+  if (decision.verdict === 'ask')
+    return {
+      call,
+      offered,
+      decision,
+      refusal: `${offered.tool.id} was not run: it needs the approval of a person, and nobody can be asked here yet. This is final; do not call it again.`,
+    };
+  const invalid = checkInput(offered.tool, call);
+  return { call, offered, decision, refusal: invalid };
+}
+
+export function decide(
+  offered: OfferedTool,
+  spec: AgentSpec,
+  policies: Readonly<Record<string, Record<string, Verdict>>>,
+): ToolDecision {
+  try {
+    const { tool, use, capability } = offered;
+    return decideTool({
+      effect: tool.effect,
+      declared: tool.policy,
+      foreign: false,
+      admin: policies[capability]?.[tool.id],
+      permissionMode: spec.permissionMode,
+      spec: use?.toolApproval[tool.id] ?? use?.approval ?? 'default',
+    });
+  } catch (error) {
+    return { verdict: 'block', rule: `policies could not be read: ${messageOf(error)}` };
+  }
+}
+
+function checkInput(tool: Tool, call: ToolCall): string | null {
+  if (call.input === null || typeof call.input !== 'object' || Array.isArray(call.input))
+    return retryPrompt(tool, 'the arguments are not a JSON object');
+  const validate = validatorOf(tool.inputSchema);
+  if (validate(call.input)) return null;
+  const reasons = (validate.errors ?? []).map(
+    (error) => `${error.instancePath || 'arguments'} ${error.message ?? 'is wrong'}`,
+  );
+  return retryPrompt(tool, reasons.slice(0, 10).join('; '));
+}
+
+/** Shows a right call, so that the next one can be right. */
+function retryPrompt(tool: Tool, reason: string): string {
+  return `${tool.name} was not run: ${reason}. Its arguments follow this schema: ${JSON.stringify(tool.inputSchema).slice(0, 4_000)}`;
+}
+
+export const unknownOutcome =
+  'Outcome unknown: this call was under way when the gateway was interrupted. It may have taken effect. Check before you try it again.';
+export const cancelledOutcome = 'Not run: the run was stopped before this call.';
+
+/** Whether an interrupted call may simply be run again (D2). */
+export function repeatable(tool: Tool): boolean {
+  return tool.annotations.readOnlyHint || tool.annotations.idempotentHint;
+}
+
+export async function runTool(tool: Tool, call: ToolCall, context: ToolContext): Promise<ToolResult> {
+  const { signal } = context;
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  aborted.catch(() => {});
+  try {
+    // A tool that does not look at the signal must not hold up `stop` (rule 75).
+    const outcome = await Promise.race([tool.call(call.input as JsonObject, context), aborted]);
+    return { ...outcome, toolUseId: call.id, isError: outcome.isError ?? false, content: cut(outcome.content) };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof GatehouseError) return { toolUseId: call.id, isError: true, content: cut(error.message) };
+    context.log.error({ tool: tool.id, err: error }, `tool ${tool.id} broke`);
+    return { toolUseId: call.id, isError: true, retry: true, content: `${tool.id} failed: ${cut(messageOf(error))}` };
+  }
+}
+
+function cut(content: string): string {
+  const text = wellFormed(content);
+  const most = limits.toolResultCharsMax;
+  if (text.length <= most) return text;
+  const half = Math.floor(most / 2);
+  return `${text.slice(0, half)}\n[… ${text.length - most} characters left out …]\n${text.slice(-half)}`;
+}
