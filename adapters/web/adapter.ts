@@ -1,0 +1,140 @@
+/**
+ * The chat page as a platform of our own: lines are kept in the journal, so a repeated send meets its own line and
+ * there is exactly one answer (D3). One direct chat for each signed-in account; its id is the account's user id.
+ */
+import { DeliveryError } from '../../src/base/errors.ts';
+import { limits } from '../../src/base/limits.ts';
+import type { Adapter, AdapterContext, AdapterLimits, Features, Inbox } from '../../src/types/adapter.ts';
+import type { OutgoingMessage, SentMessage } from '../../src/types/message.ts';
+import { createApi } from './api.ts';
+import { bodyOf } from './line.ts';
+import { createRoom, type Room } from './room.ts';
+
+const features: Features = {
+  buttons: false,
+  edits: true,
+  streaming: 'live',
+  threads: false,
+  typing: true,
+  reactions: false,
+  files: false,
+  history: false,
+  directory: false,
+  ephemeral: false,
+  deletions: false,
+  reconcile: 'idempotent',
+};
+
+/** There is no platform behind this that could limit us; the numbers only bound our own work. */
+const adapterLimits: AdapterLimits = {
+  textLength: limits.markdownCharsMax,
+  measure: (markdown) => markdown.length,
+  directPerSecond: 100,
+  groupPerMinute: 6_000,
+  accountPerSecond: 5_000,
+  buttonsPerMessage: 0,
+  buttonDataBytes: 0,
+  fileBytesMax: 0,
+};
+
+/** Rooms nobody looks at are forgotten from this many on. */
+const roomsMax = 1_000;
+/** Another process may have written a line: how soon all open pages look. */
+const foreignLinesMs = 250;
+
+export function createWebAdapter(context: AdapterContext): Adapter {
+  const { clock, journal } = context;
+  const rooms = new Map<string, Room>();
+  const accepting = new Set<Promise<void>>();
+  let sink: Inbox | null = null;
+  let lookDue = false;
+
+  function roomOf(chat: string): Room {
+    const known = rooms.get(chat);
+    if (known) return known;
+    if (rooms.size >= roomsMax) for (const [id, room] of rooms) if (room.idle()) rooms.delete(id);
+    const room = createRoom(clock);
+    rooms.set(chat, room);
+    return room;
+  }
+
+  const unlisten = journal.onChange?.(() => {
+    if (lookDue) return;
+    lookDue = true;
+    clock.after(foreignLinesMs, () => {
+      lookDue = false;
+      for (const room of rooms.values()) room.linesChanged();
+    });
+  });
+
+  const api = createApi({
+    context,
+    roomOf,
+    accept: async (event) => {
+      if (!sink) throw new DeliveryError('the chat page is stopping', { outcome: 'not_sent' });
+      const accepted = sink.accept(event);
+      accepting.add(accepted);
+      await accepted.finally(() => accepting.delete(accepted));
+    },
+  });
+
+  async function send(message: OutgoingMessage): Promise<SentMessage> {
+    const { chat } = message.place;
+    const room = roomOf(chat);
+    const answerId = message.answerId ?? message.id;
+    const at = room.startedAt(answerId) ?? clock.now();
+    const body = bodyOf({ who: 'bot', text: message.markdown, at, answerId });
+    const line = await journal.append(chat, message.id, body).catch((cause) => {
+      throw new DeliveryError('the line could not be stored', { outcome: 'unknown', cause });
+    });
+    room.linesChanged();
+    room.finish(answerId);
+    return { ref: refOf(typeof line.body.at === 'number' ? line.body.at : at, message.id) };
+  }
+
+  return {
+    features,
+    limits: adapterLimits,
+    async start(inbox) {
+      sink = inbox;
+      context.report('up');
+    },
+    async stop() {
+      sink = null;
+      await Promise.allSettled([...accepting]);
+    },
+    async close() {
+      unlisten?.();
+      api.close();
+    },
+    send,
+    async edit(ref, message) {
+      const { chat } = message.place;
+      const { at, key } = readRef(ref);
+      const body = bodyOf({ who: 'bot', text: message.markdown, at, answerId: message.answerId ?? key });
+      const line = await journal.update(chat, key, body).catch((cause) => {
+        throw new DeliveryError('the line could not be stored', { outcome: 'unknown', cause });
+      });
+      if (!line) throw new DeliveryError('this line is gone', { outcome: 'not_sent', permanent: true });
+      const room = roomOf(chat);
+      room.linesChanged();
+      room.finish(message.answerId ?? key);
+    },
+    async preview(place, answerId, markdown) {
+      roomOf(place.chat).preview(answerId, markdown);
+      return true;
+    },
+    async setStatus(place, status) {
+      roomOf(place.chat).setStatus(status?.text ?? null);
+    },
+    http: api.handle,
+  };
+}
+
+/** A line that is edited keeps its place in the order, also after a restart: the ref carries it. */
+const refOf = (at: number, key: string): string => `${at}:${key}`;
+
+function readRef(ref: string): { at: number; key: string } {
+  const cut = ref.indexOf(':');
+  return { at: Number(ref.slice(0, cut)), key: ref.slice(cut + 1) };
+}

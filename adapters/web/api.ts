@@ -1,0 +1,161 @@
+/** What the page asks for, below /chat. The core has checked Host, Origin and the session (rule 93). */
+import { messageOf } from '../../src/base/errors.ts';
+import { limits } from '../../src/base/limits.ts';
+import type { AdapterContext, ChannelRequest } from '../../src/types/adapter.ts';
+import type { IncomingMessage } from '../../src/types/message.ts';
+import { loadAssets } from './assets.ts';
+import { openEvents } from './events.ts';
+import { bodyOf, commandOf, lineHtml, lineOf } from './line.ts';
+import { pageHtml } from './page.ts';
+import type { Room } from './room.ts';
+
+/** Lines shown when the page opens, and lines of one answer of the API. */
+const linesMax = 200;
+
+export interface ApiParts {
+  context: AdapterContext;
+  roomOf(chat: string): Room;
+  /** Resolves when the event is stored; rejects when the page must send it again. */
+  accept(event: IncomingMessage): Promise<void>;
+}
+
+type Who = NonNullable<ChannelRequest['session']>;
+
+export function createApi({ context, roomOf, accept }: ApiParts) {
+  const { journal, clock, log } = context;
+  const assets = loadAssets();
+  const open = new Set<() => void>();
+
+  async function handle({ request, path, session }: ChannelRequest): Promise<Response> {
+    if (!session) return problem(401, 'You are signed in for another channel. Ask for a link for this one.');
+    const route = `${request.method === 'HEAD' ? 'GET' : request.method} ${path}`;
+    if (route.startsWith('GET /assets/')) return assets.serve(path.slice('/assets/'.length), request) ?? missing();
+    switch (route) {
+      case 'GET /':
+        return page(request, session);
+      case 'GET /api/messages':
+        return messages(request, session);
+      case 'GET /api/events':
+        return events(request, session);
+      case 'POST /api/messages':
+        return post(request, session, null);
+      case 'POST /api/stop':
+        return post(request, session, '/stop');
+      case 'POST /api/new':
+        return post(request, session, '/new');
+      default:
+        return missing();
+    }
+  }
+
+  async function page(request: Request, { account, name }: Who): Promise<Response> {
+    const lines = await journal.read(account, { latest: true, limit: linesMax });
+    const after = Math.max(0, ...lines.map(({ seq }) => seq));
+    const shown = [...lines].sort((a, b) => lineOf(a).at - lineOf(b).at || a.seq - b.seq);
+    const theme =
+      /(?:^|;\s*)gatehouse_theme=(light|dark)(?:;|$)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? null;
+    const html = pageHtml({ name, account, theme, after, lines: shown.map(lineHtml), cut: lines.length === linesMax });
+    return new Response(html, { headers: { 'Content-Type': 'text/html; charset=utf-8' } });
+  }
+
+  async function messages(request: Request, { account }: Who): Promise<Response> {
+    const lines = await journal.read(account, { after: positionOf(request), limit: linesMax });
+    return Response.json(
+      lines.map((line) => ({ seq: line.seq, key: line.key, ...lineOf(line), html: lineHtml(line) })),
+    );
+  }
+
+  function events(request: Request, { account }: Who): Response {
+    const stream = openEvents({
+      room: roomOf(account),
+      journal,
+      chat: account,
+      after: positionOf(request),
+      clock,
+      onClose: () => open.delete(stream.close),
+    });
+    open.add(stream.close);
+    const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
+    return new Response(stream.body, { headers });
+  }
+
+  /**
+   * The person's line first, then the event, then 202: a page that got no answer sends the same id again, and both
+   * know it already.
+   */
+  async function post(request: Request, { account, name }: Who, command: string | null): Promise<Response> {
+    const sent = await readMessage(request, command);
+    if ('status' in sent) return problem(sent.status, sent.error);
+    try {
+      const at = clock.now();
+      const line = await journal.append(account, `u:${sent.id}`, bodyOf({ who: 'me', text: sent.text, at }));
+      roomOf(account).linesChanged();
+      await accept(messageEvent({ account, name }, sent.id, lineOf(line)));
+      return Response.json({ seq: line.seq, key: line.key }, { status: 202 });
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'a message of the chat page could not be stored');
+      return problem(503, 'The gateway cannot take messages right now. Yours is kept here and sent again.');
+    }
+  }
+
+  return {
+    handle,
+    close() {
+      for (const close of [...open]) close();
+    },
+  };
+}
+
+function messageEvent({ account, name }: Who, id: string, line: { text: string; at: number }): IncomingMessage {
+  const command = commandOf(line.text);
+  return {
+    kind: 'message',
+    key: `m:${account}:${id}`,
+    chat: { id: account, kind: 'direct' },
+    messageId: `u:${id}`,
+    sender: { id: account, name, kind: 'human', membership: 'full' },
+    text: line.text,
+    mentionsBot: false,
+    ...(command ? { command } : {}),
+    files: [],
+    sentAt: line.at,
+  };
+}
+
+type Sent = { id: string; text: string } | { status: 400 | 413 | 415; error: string };
+
+async function readMessage(request: Request, command: string | null): Promise<Sent> {
+  if (!request.headers.get('content-type')?.startsWith('application/json')) {
+    return { status: 415, error: 'Send JSON: {"id": "…", "text": "…"}.' };
+  }
+  const body: unknown = await request.json().catch(() => null);
+  const { id, text } = (typeof body === 'object' && body !== null ? body : {}) as { id?: unknown; text?: unknown };
+  if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{8,64}$/.test(id)) {
+    return { status: 400, error: '"id" must be 8 to 64 letters, digits, - or _, new for each message.' };
+  }
+  if (command !== null) return { id, text: command };
+  if (typeof text !== 'string' || text.trim() === '') return { status: 400, error: 'The message has no words.' };
+  if (text.length > limits.inboundTextCharsMax) {
+    const most = limits.inboundTextCharsMax.toLocaleString('en');
+    return {
+      status: 413,
+      error: `The message has ${text.length.toLocaleString('en')} characters; ${most} fit. Send it in parts.`,
+    };
+  }
+  // No database takes these; JSON lets them through.
+  return { id, text: text.toWellFormed().replaceAll('\0', '\uFFFD') };
+}
+
+/** `Last-Event-ID` is fresher than the address, which keeps the position of the first connection. */
+function positionOf(request: Request): number {
+  const asked = new URL(request.url).searchParams.get('after');
+  const positions = [asked, request.headers.get('last-event-id')].map(Number);
+  return Math.max(0, ...positions.filter((position) => Number.isSafeInteger(position)));
+}
+
+function problem(status: number, error: string): Response {
+  const headers: Record<string, string> = status === 503 ? { 'Retry-After': '2' } : {};
+  return Response.json({ error }, { status, headers });
+}
+
+const missing = (): Response => problem(404, 'Nothing here.');

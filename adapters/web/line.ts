@@ -1,0 +1,50 @@
+/** One line of a chat: how it is kept in the journal and how it looks on the page. Pure. */
+import type { JournalBody, JournalLine } from '../../src/types/adapter.ts';
+import { escapeHtml, renderMarkdown } from './render.ts';
+
+/** `at` orders the lines: for an answer, when its first piece was seen. */
+export interface Line {
+  who: 'me' | 'bot';
+  text: string;
+  at: number;
+  /** The previews this line takes the place of. */
+  answerId?: string;
+}
+
+export function bodyOf(line: Line): JournalBody {
+  return { ...line };
+}
+
+export function lineOf({ body, createdAt }: JournalLine): Line {
+  return {
+    who: body.who === 'me' ? 'me' : 'bot',
+    text: typeof body.text === 'string' ? body.text : '',
+    at: typeof body.at === 'number' ? body.at : createdAt,
+    ...(typeof body.answerId === 'string' ? { answerId: body.answerId } : {}),
+  };
+}
+
+/** `/name rest` as the whole message. */
+export function commandOf(text: string): { name: string; args: string } | null {
+  const found = /^\/([a-z][a-z_]{0,30})(?:\s+([\s\S]*))?$/i.exec(text.trim());
+  return found ? { name: (found[1] ?? '').toLowerCase(), args: (found[2] ?? '').trim() } : null;
+}
+
+export function lineHtml(line: JournalLine): string {
+  const { who, text, at, answerId } = lineOf(line);
+  const kind = who === 'bot' ? 'bot' : commandOf(text) ? 'me command' : 'me';
+  const words =
+    who === 'bot' ? `<div class="prose">${renderMarkdown(text)}</div>` : `<div class="words">${escapeHtml(text)}</div>`;
+  const speaker = `<h2 class="unseen">${who === 'bot' ? 'Answer' : 'You'}</h2>`;
+  const answer = answerId === undefined ? '' : ` data-answer="${escapeHtml(answerId)}"`;
+  return (
+    `<article class="line ${kind}" data-key="${escapeHtml(line.key)}" data-seq="${line.seq}" data-at="${at}"${answer}>` +
+    `${speaker}${words}<footer>${timeHtml(at)}</footer></article>`
+  );
+}
+
+/** The page shows it in the reader's zone; without its script it is UTC. */
+function timeHtml(at: number): string {
+  const iso = new Date(at).toISOString();
+  return `<time datetime="${iso}">${iso.slice(11, 16)} UTC</time>`;
+}

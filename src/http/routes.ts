@@ -1,0 +1,156 @@
+/** Guard first, then the route. */
+import type { IncomingMessage } from 'node:http';
+import { type Context, Hono } from 'hono';
+import { html } from 'hono/html';
+import { sha256 } from '../base/digest.ts';
+import { messageOf } from '../base/errors.ts';
+import { readSession, type SignedIn } from '../store/sessions.ts';
+import type { ChannelRequest } from '../types/adapter.ts';
+import { readBounded } from './body.ts';
+import { readToken } from './cookies.ts';
+import { isForwarded, isLoopback, judge } from './guard.ts';
+import { howToSignIn, noticePage, pageHeaders } from './pages.ts';
+import { createReadyCheck, readyBody } from './readiness.ts';
+import type { HttpParts } from './server.ts';
+import { createSignIn } from './sign_in.ts';
+import type { Streams } from './streams.ts';
+import { type Channel, loggedPath, pageType, type Target, targetOf } from './target.ts';
+
+interface RouteParts extends HttpParts {
+  streams: Streams;
+  hosts(host: string | null): ReadonlySet<string>;
+  port(): number;
+}
+
+type Session = SignedIn & { id: string };
+type Env = {
+  Bindings: { incoming: IncomingMessage };
+  Variables: { target: Target; session: Session | null; trusted: boolean };
+};
+
+export function createRoutes(parts: RouteParts): Hono<Env> {
+  const { clock, log, db, streams } = parts;
+  const app = new Hono<Env>();
+  const isReady = createReadyCheck();
+  const signIn = createSignIn({ ...parts, secure, endStreams: (session) => streams.end(session) });
+
+  /** Cookies travel encrypted only where the visitor came by the public https address. */
+  function secure(c: Context): boolean {
+    if (!parts.publicUrl?.startsWith('https:')) return false;
+    return new URL(parts.publicUrl).host === c.req.header('host') || isForwarded(c.req.raw.headers.keys());
+  }
+
+  async function sessionOf(c: Context<Env>): Promise<Session | null> {
+    const token = readToken(c.req.header('cookie') ?? null, parts.port());
+    if (!token) return null;
+    const found = await readSession(db, token, clock.now());
+    return found && { ...found, id: sha256(token) };
+  }
+
+  app.use(async (c, next) => {
+    const began = clock.now();
+    await next();
+    const fields = {
+      method: c.req.method,
+      path: loggedPath(c.req.path),
+      status: c.res.status,
+      ms: clock.now() - began,
+    };
+    if (c.res.status >= 500) log.warn(fields, 'request failed');
+    else log.debug(fields, 'request');
+  });
+
+  app.use(async (c, next) => {
+    const target = targetOf(c.req.path, parts.channels());
+    const host = c.req.header('host') ?? null;
+    const session = target.kind === 'health' || target.kind === 'platform' ? null : await sessionOf(c);
+    const forwarded = isForwarded(c.req.raw.headers.keys());
+    const verdict = judge(
+      {
+        method: c.req.method,
+        kind: target.kind,
+        host,
+        origin: c.req.header('origin') ?? null,
+        fetchSite: c.req.header('sec-fetch-site') ?? null,
+        fetchMode: c.req.header('sec-fetch-mode') ?? null,
+        forwarded,
+        session: session !== null,
+      },
+      { hosts: parts.hosts(host?.toLowerCase() ?? null), publicUrl: parts.publicUrl },
+    );
+    if (!verdict.allowed) return c.text(`${verdict.reason}\n`, verdict.status);
+    c.set('target', target);
+    c.set('session', session);
+    c.set('trusted', session !== null || (!forwarded && isLoopback(c.env.incoming.socket.remoteAddress)));
+    await next();
+    if (target.kind === 'platform') return;
+    for (const [name, value] of Object.entries(pageHeaders)) {
+      if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+    }
+    if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
+  });
+
+  app.get('/healthz', (c) => c.json({ ok: true }));
+  app.get('/readyz', async (c) => {
+    const now = await parts.readiness();
+    const strict = c.req.query('strict') !== undefined;
+    const ready = isReady(now, strict);
+    return c.json(readyBody(now, ready, c.get('trusted')), ready ? 200 : 503);
+  });
+  app.get('/metrics', async (c) => {
+    if (!c.get('trusted')) return c.text('Metrics need a direct connection from this machine, or a session.\n', 403);
+    return c.text(await parts.metrics(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
+  });
+  app.get('/', (c) => c.redirect('/chat'));
+  app.get('/signin', signIn.show);
+  app.post('/signin', signIn.redeem);
+  app.get('/signin/*', signIn.asset);
+  app.post('/signout', signIn.signOut);
+
+  app.all('*', (c) => {
+    const target = c.get('target');
+    if (target.kind === 'platform') return ask(c, target.channel, target.below, null);
+    if (target.kind === 'chat') return chat(c, target.below);
+    return c.notFound();
+  });
+
+  /** The page of the channel the session belongs to, else of the first web channel. */
+  async function chat(c: Context<Env>, below: string): Promise<Response> {
+    const pages = parts.channels().filter(({ type }) => type === pageType);
+    const session = c.get('session');
+    if (!session) {
+      const wantsPage = c.req.header('accept')?.includes('text/html') ?? false;
+      return wantsPage
+        ? c.html(noticePage('Please sign in', howToSignIn), 401)
+        : c.json({ error: 'Sign in first.', signedOut: true }, 401);
+    }
+    const channel = pages.find(({ name }) => name === session.channel) ?? pages[0];
+    if (!channel) return c.notFound();
+    const who = channel.name === session.channel ? { account: session.userId, name: session.name } : null;
+    return ask(c, channel, below, who);
+  }
+
+  async function ask(
+    c: Context<Env>,
+    channel: Channel,
+    path: string,
+    session: ChannelRequest['session'],
+  ): Promise<Response> {
+    const request = await readBounded(c.req.raw);
+    if (!request) return c.json({ error: 'The request is larger than 1 MiB.' }, 413);
+    if (!channel.adapter.http) return c.notFound() as Response;
+    const response = await channel.adapter.http({ request, path, session });
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
+    const admitted = streams.admit(response, c.get('session')?.id ?? '');
+    return admitted ?? c.json({ error: 'Too many open pages. Close some.' }, 503, { 'Retry-After': '30' });
+  }
+
+  app.notFound((c) =>
+    c.html(noticePage('Nothing here', html`<p>This address leads nowhere. <a href="/chat">To the chat</a></p>`), 404),
+  );
+  app.onError((error, c) => {
+    log.error({ method: c.req.method, path: loggedPath(c.req.path), error: messageOf(error) }, 'request broke');
+    return c.json({ error: 'Something went wrong here. Try again.' }, 500);
+  });
+  return app;
+}
