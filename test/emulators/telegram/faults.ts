@@ -89,7 +89,7 @@ export function createFaults(): Faults {
 
 function applies(rule: FaultRule, call: Call): boolean {
   if (rule.method === '*' ? call.method === 'getUpdates' : rule.method !== call.method) return false;
-  if (rule.chat !== undefined && Number(call.args['chat_id']) !== rule.chat) return false;
+  if (rule.chat !== undefined && Number(call.args.chat_id) !== rule.chat) return false;
   return rule.when ? rule.when(call) : true;
 }
 

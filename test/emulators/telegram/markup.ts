@@ -43,7 +43,7 @@ function checkButton(button: Button): void {
   } else if (Object.keys(button).every((field) => field === 'text' || field === 'style')) {
     throw badRequest("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard");
   }
-  const style = button['style'];
+  const style = button.style;
   if (style !== undefined && !styles.has(String(style))) throw badRequest('BUTTON_STYLE_INVALID');
 }
 

@@ -82,7 +82,7 @@ async function handle(parts: ServerParts, request: http.IncomingMessage, respons
     return answer(response, apiError(error));
   }
   const call = parts.record.begin(method.name, input.args, [...input.uploads.keys()]);
-  if (file) input.args['file_path'] = file[2];
+  if (file) input.args.file_path = file[2];
   await perform(parts, call, method.run, input, response);
 }
 
@@ -134,14 +134,17 @@ function finish(parts: ServerParts, call: Call, outcome: unknown, response: http
   if (outcome instanceof ApiError) {
     call.status = outcome.code;
     call.error = outcome.message;
-    const retryAfter = outcome.parameters?.['retry_after'];
+    const retryAfter = outcome.parameters?.retry_after;
     if (typeof retryAfter === 'number') call.retryAfter = retryAfter;
   } else call.status = 200;
   answer(response, outcome);
 }
 
 function breakTransport(fault: FaultKind, call: Call, response: http.ServerResponse): void {
-  if (fault.do.startsWith('close')) return drop(call, response);
+  if (fault.do.startsWith('close')) {
+    drop(call, response);
+    return;
+  }
   if (fault.do.startsWith('hang')) {
     call.status = 0;
     return;
@@ -175,8 +178,8 @@ function answer(response: http.ServerResponse, outcome: unknown): void {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
   };
-  if (failed && outcome.parameters?.['retry_after'] !== undefined) {
-    headers['retry-after'] = String(outcome.parameters['retry_after']);
+  if (failed && outcome.parameters?.retry_after !== undefined) {
+    headers['retry-after'] = String(outcome.parameters.retry_after);
   }
   response.writeHead(failed ? outcome.code : 200, headers);
   response.end(text);

@@ -32,8 +32,8 @@ export interface Room {
   /** `unstarted`: the person has never written to the bot. */
   bot: MemberStatus | 'blocked' | 'deactivated' | 'unstarted' | 'deleted';
   migratedTo: number | null;
-  /** A plain `/command` reaches a bot in privacy mode only if it was the last bot that spoke. */
-  lastBotIsOurs: boolean;
+  /** The bot that spoke last: a plain `/command` reaches a bot in privacy mode unless another one did. */
+  lastBot: number | null;
   drafts: { draftId: number; text: string; at: number; thread: number | null }[];
   actions: { action: string; at: number; thread: number | null }[];
 }
@@ -108,7 +108,7 @@ export function createState(options: {
         reactions: new Map(),
       };
       room.stored.set(message.message_id, stored);
-      if (details.ours) room.lastBotIsOurs = true;
+      if (message.from?.is_bot) room.lastBot = message.from.id;
       if (room.stored.size > state.messagesKeptMax) {
         const oldest = room.stored.keys().next().value;
         if (oldest !== undefined) room.stored.delete(oldest);
@@ -127,7 +127,7 @@ export function createRoom(chat: Chat, bot: Room['bot']): Room {
     stored: new Map(),
     bot,
     migratedTo: null,
-    lastBotIsOurs: false,
+    lastBot: null,
     drafts: [],
     actions: [],
   };

@@ -31,7 +31,9 @@ export interface UpdateQueue {
   allowed: Set<string> | null;
   nextUpdateId(): number;
   /** Adds an update; `date` in epoch seconds is when its life began. Returns its update_id even if it is not delivered. */
-  add(kind: string, body: unknown, options: { queue: number; date?: number; updateId?: number }): number;
+  add(kind: string, body: unknown, options: { queue: number; date?: number }): number;
+  /** Adds an update as it is, whatever its kind and the bot's settings; its update_id must be set. */
+  addRaw(kind: string, update: Update): number;
   /** Serves a known update once more, with its id or a new one. */
   again(update: Update, queue: number, newId: boolean): number;
   remove(entry: Queued): void;
@@ -98,9 +100,9 @@ export function createUpdateQueue(options: {
     webhook: false,
     allowed: null,
     nextUpdateId: () => nextId,
-    add(kind, body, { queue: key, date, updateId }) {
-      const update: Update = { update_id: updateId ?? nextId, [kind]: body };
-      nextId = Math.max(nextId, update.update_id + 1);
+    add(kind, body, { queue: key, date }) {
+      const update: Update = { update_id: nextId, [kind]: body };
+      nextId += 1;
       const wanted = queue.allowed ? queue.allowed.has(kind) : !notByDefault.has(kind);
       const start = date === undefined ? clock.now() : date * 1000;
       const expiresAt = start + (lifetimeSeconds[kind] ?? lifetimeSecondsDefault) * 1000;
@@ -111,6 +113,16 @@ export function createUpdateQueue(options: {
         open?.wake();
         options.onAdd();
       }
+      changes.changed();
+      return update.update_id;
+    },
+    addRaw(kind, update) {
+      nextId = Math.max(nextId, update.update_id + 1);
+      const expiresAt = clock.now() + lifetimeSecondsDefault * 1000;
+      if (options.keepLog) log.push({ update, queued: true });
+      pending.push({ update, kind, queue: 0, expiresAt, again: false, served: false });
+      open?.wake();
+      options.onAdd();
       changes.changed();
       return update.update_id;
     },
@@ -139,8 +151,11 @@ export function createUpdateQueue(options: {
     },
     async poll({ offset, limit, timeout }, connection) {
       if (queue.webhook) {
-        throw await conflict(
-          "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+        throw await delayed(
+          new ApiError(
+            409,
+            "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+          ),
         );
       }
       queue.endPolls('terminated by other getUpdates request; make sure that only one bot instance is running');
@@ -175,10 +190,6 @@ export function createUpdateQueue(options: {
     });
 
   /** The first 409 comes at once, further ones within 3 s of it are held back by 3 s, so that two pollers do not spin. */
-  async function conflict(text: string): Promise<ApiError> {
-    const error = new ApiError(409, `Conflict: ${text}`);
-    return delayed(error);
-  }
   async function delayed(error: ApiError): Promise<ApiError> {
     const now = clock.now();
     if (now < conflictAfter) await clock.sleep(conflictDelayMs);

@@ -1,0 +1,36 @@
+import type { State } from './state.ts';
+import { badRequest } from './wire.ts';
+
+/** A press can be answered as long as it lives in the update queue. */
+const pressMs = 150_000;
+
+export interface PressAnswer {
+  text: string;
+  alert: boolean;
+}
+
+export interface Presses {
+  open(): string;
+  answer(id: string, text: string, alert: boolean): void;
+  answerOf(id: string): PressAnswer | undefined;
+}
+
+export function createPresses(state: State): Presses {
+  const presses = new Map<string, { at: number; answer?: PressAnswer }>();
+  return {
+    open() {
+      const id = `43${String(state.nextId()).padStart(16, '0')}`;
+      presses.set(id, { at: state.clock.now() });
+      return id;
+    },
+    answer(id, text, alert) {
+      const press = presses.get(id);
+      if (!press || state.clock.now() - press.at > pressMs) {
+        throw badRequest('query is too old and response timeout expired or query ID is invalid');
+      }
+      press.answer ??= { text, alert };
+      state.changes.changed();
+    },
+    answerOf: (id) => presses.get(id)?.answer,
+  };
+}
