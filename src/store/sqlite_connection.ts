@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { GatehouseError, messageOf } from '../base/errors.ts';
@@ -26,7 +26,7 @@ export function prepareFile(path: string): void {
     const folder = dirname(resolve(path));
     if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
     createPrivate(path);
-    for (const file of [`${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
+    for (const file of [`${path}-wal`, `${path}-shm`]) if (existsSync(file)) createPrivate(file);
   } catch (error) {
     throw unavailable(
       path,
