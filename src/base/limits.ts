@@ -29,6 +29,8 @@ export const limits = {
   stepsMaxDefault: 25,
   runTimeoutMsDefault: 15 * 60_000,
   parallelReadsMax: 10,
+  /** A run that took down its process this often is given up. */
+  claimsPerRunMax: 25,
   toolResultCharsMax: 100_000,
   historyTurnsMax: 200,
   historyTurnsAfterCut: 100,

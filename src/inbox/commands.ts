@@ -3,6 +3,7 @@
  * reply and the inbox key are committed together, so a redelivered command changes nothing.
  */
 
+import { startOfDay } from '../base/time.ts';
 import { admitAccount, admitByCode, admitChat, redeemClaim } from '../people/admission.ts';
 import { type Account, listPairings } from '../store/accounts.ts';
 import { closeConversation, findOpenConversation } from '../store/conversations.ts';
@@ -13,6 +14,7 @@ import { activeRun, requestStop } from '../store/runs.ts';
 import type { IncomingMessage, Place } from '../types/message.ts';
 import type { ChannelFacts, Settings } from '../types/settings.ts';
 import type { BindingSpec } from '../types/spec.ts';
+import { costText } from '../words/cost.ts';
 import type { Words } from '../words/index.ts';
 
 export interface CommandContext {
@@ -176,11 +178,6 @@ export function findCommand(name: string): CommandSpec | undefined {
   return commands.find((command) => command.name === name);
 }
 
-export function costText(words: Words, totals: { usd: number; partial: boolean }): string {
-  const cost = `$${totals.usd.toFixed(totals.usd < 1 ? 4 : 2)}`;
-  return totals.partial ? words.atLeast(cost) : cost;
-}
-
 function usageLine(words: Words, label: string, totals: LedgerTotals): string {
   return words.usageLine(
     label,
@@ -190,18 +187,4 @@ function usageLine(words: Words, label: string, totals: LedgerTotals): string {
     totals.output,
     costText(words, totals),
   );
-}
-
-/** Epoch milliseconds of the day's first moment in an IANA zone. */
-export function startOfDay(now: number, timezone: string): number {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone: timezone,
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  });
-  const parts = Object.fromEntries(format.formatToParts(now).map((part) => [part.type, part.value]));
-  const sinceMidnight = (Number(parts.hour) * 3600 + Number(parts.minute) * 60 + Number(parts.second)) * 1000;
-  return now - sinceMidnight - (now % 1000);
 }

@@ -221,6 +221,15 @@ export async function takeMessages(q: Query, ids: string[], runId: string): Prom
   for (const id of ids) await q.run(`update inbox set state = 'taken', run_id = ? where id = ?`, runId, id);
 }
 
+/** The messages a run was made for, in order; those steered into it later are not among them. */
+export async function messagesOfRun(q: Query, runId: string): Promise<InboxRow[]> {
+  const rows = await q.all<StoredRow>(
+    `select ${columns} from inbox where run_id = ? and state = 'taken' order by id`,
+    runId,
+  );
+  return rows.map(inboxRowOf);
+}
+
 export async function finishMessages(q: Query, runId: string): Promise<void> {
   await q.run(`update inbox set state = 'done' where run_id = ? and state = 'taken'`, runId);
 }

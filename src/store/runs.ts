@@ -2,7 +2,7 @@
  * Runs, their steps and their tool calls. States and transitions are in `run/machine.ts`; here they are guarded by
  * compare-and-set on state and owner, so that a process that lost its lease cannot write.
  */
-import type { JsonObject } from '../types/json.ts';
+import type { Json } from '../types/json.ts';
 import type { Place } from '../types/message.ts';
 import type { RunState, StepBody, ToolCallState } from '../types/run.ts';
 import type { Query } from './db.ts';
@@ -21,6 +21,8 @@ export interface Run {
   /** 0 no, 1 by a person, 2 silently because its message was deleted. */
   stopRequested: number;
   activeMs: number;
+  /** How often a process has begun to work on it. */
+  claims: number;
   createdAt: number;
 }
 
@@ -39,6 +41,7 @@ interface RunRow {
   person_id: string | null;
   stop_requested: number;
   active_ms: number;
+  version: number;
   created_at: number;
 }
 
@@ -56,11 +59,15 @@ function runOf(row: RunRow): Run {
     personId: row.person_id,
     stopRequested: row.stop_requested,
     activeMs: row.active_ms,
+    claims: row.version,
     createdAt: row.created_at,
   };
 }
 
-export async function addRun(q: Query, run: Omit<Run, 'stopRequested' | 'activeMs' | 'state'>): Promise<void> {
+export async function addRun(
+  q: Query,
+  run: Omit<Run, 'stopRequested' | 'activeMs' | 'state' | 'claims'>,
+): Promise<void> {
   await q.run(
     `insert into runs (id, conversation_id, state, version, agent, agent_version, binding, channel, chat, thread, reply_to,
        user_id, person_id, created_at) values (?, ?, 'queued', 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -105,9 +112,15 @@ export async function claimRuns(
   return rows.map(runOf).sort((left, right) => (left.id < right.id ? -1 : 1));
 }
 
-/** Keeps the lease of the owner's runs. */
-export async function renewRuns(q: Query, owner: string, until: number): Promise<void> {
-  await q.run(`update runs set lease_until = ? where state = 'running' and owner = ?`, until, owner);
+/** Keeps the leases of runs that are really being worked on. */
+export async function renewRuns(q: Query, owner: string, ids: readonly string[], until: number): Promise<void> {
+  const places = ids.map(() => '?').join(', ');
+  await q.run(
+    `update runs set lease_until = ? where state = 'running' and owner = ? and id in (${places})`,
+    until,
+    owner,
+    ...ids,
+  );
 }
 
 /** SQLite has one gateway: what another owner left running is free at once. */
@@ -115,9 +128,9 @@ export async function freeForeignRuns(q: Query, owner: string): Promise<number> 
   return q.run(`update runs set lease_until = 0 where state = 'running' and owner <> ?`, owner);
 }
 
-/** The drain gives its runs back at once instead of letting the lease end. */
-export async function releaseRuns(q: Query, owner: string): Promise<void> {
-  await q.run(`update runs set lease_until = 0 where state = 'running' and owner = ?`, owner);
+/** Gives a run back at once instead of letting the lease end. */
+export async function releaseRun(q: Query, owner: string, id: string, notBefore: number): Promise<void> {
+  await q.run(`update runs set lease_until = ? where id = ? and state = 'running' and owner = ?`, notBefore, id, owner);
 }
 
 /** Throws when the run is not this owner's any more: the transaction must not go on. */
@@ -218,7 +231,7 @@ export interface StoredCall {
   name: string;
   capability: string | null;
   tool: string | null;
-  input: JsonObject | string | null;
+  input: Json;
   state: ToolCallState;
   content: string | null;
   isError: boolean;

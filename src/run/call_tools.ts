@@ -1,0 +1,107 @@
+/**
+ * Runs the tool calls of one step. The intent is committed before an effect and the result after it; a call found
+ * started and unfinished after a crash runs again only if its tool is read-only or idempotent (D2).
+ */
+import { limits } from '../base/limits.ts';
+import type { Transaction } from '../store/db.ts';
+import { addStep, assertOwned, finishToolCall, readToolCalls, type StoredCall, startToolCall } from '../store/runs.ts';
+import { type ResolvedCall, repeatable, resolveCall, runTool, unknownOutcome } from '../tools/host.ts';
+import type { StepBody } from '../types/run.ts';
+import type { ToolCall, ToolResult } from '../types/tool.ts';
+import type { Work } from './parts.ts';
+
+/** The answer when a terminal tool succeeded, else null: the run goes on with the model. */
+export async function callTools(work: Work, step: number): Promise<string | null> {
+  const { parts, run } = work;
+  const stored = await readToolCalls(parts.db, run.id, step);
+  const results = new Map<string, ToolResult>();
+  for (const call of stored)
+    if (call.state === 'finished')
+      results.set(call.callId, { toolUseId: call.callId, content: call.content ?? '', isError: call.isError });
+  let terminal: string | null = null;
+  for (const group of groupsOf(
+    work,
+    stored.filter((call) => !results.has(call.callId)),
+  )) {
+    if (work.signal.aborted) throw work.signal.reason;
+    const settled = await runGroup(work, step, group);
+    for (const result of settled) results.set(result.toolUseId, result);
+    await commit(work, async (q, now) => {
+      for (const result of settled) await finishToolCall(q, run.id, step, result.toolUseId, result, now);
+    });
+    for (const [index, { resolved }] of group.entries())
+      if (resolved.offered?.tool.terminalOnSuccess && !settled[index]!.isError) terminal = settled[index]!.content;
+  }
+  const body: StepBody = {
+    kind: 'results',
+    message: {
+      role: 'tool',
+      results: stored.map((call) => {
+        const result = results.get(call.callId) as ToolResult;
+        return { id: call.callId, name: call.name, content: result.content, isError: result.isError };
+      }),
+    },
+  };
+  await commit(work, (q, now) => addStep(q, run.id, work.steps.length, body, now));
+  work.steps.push(body);
+  return terminal;
+}
+
+interface Pending {
+  stored: StoredCall;
+  call: ToolCall;
+  resolved: ResolvedCall;
+}
+
+/** Consecutive read-only calls side by side, ten at most; every other call alone, in the model's order. */
+function groupsOf(work: Work, calls: readonly StoredCall[]): Pending[][] {
+  const groups: Pending[][] = [];
+  for (const stored of calls) {
+    const call: ToolCall = { id: stored.callId, name: stored.name, input: stored.input };
+    // Decided again when it is about to run: policies may have changed while the gateway was down (rule 38).
+    const resolved = resolveCall(call, work.offer.tools, work.spec, work.parts.settings().policies);
+    const pending = { stored, call, resolved };
+    const last = groups.at(-1);
+    if (last && isReading(pending) && last.every(isReading) && last.length < limits.parallelReadsMax)
+      last.push(pending);
+    else groups.push([pending]);
+  }
+  return groups;
+}
+
+const isReading = ({ resolved }: Pending) => resolved.offered?.tool.annotations.readOnlyHint === true;
+
+async function runGroup(work: Work, step: number, group: readonly Pending[]): Promise<ToolResult[]> {
+  const first = group[0] as Pending;
+  if (!isReading(first) && first.resolved.refusal === null) {
+    if (first.stored.state === 'started' && !repeatable(first.resolved.offered!.tool))
+      return [{ toolUseId: first.call.id, content: unknownOutcome, isError: true }];
+    await commit(work, (q, now) => startToolCall(q, work.run.id, step, first.call.id, now));
+  }
+  return Promise.all(group.map((pending) => runOne(work, pending)));
+}
+
+async function runOne(work: Work, { call, resolved }: Pending): Promise<ToolResult> {
+  if (resolved.refusal !== null || !resolved.offered) {
+    work.parts.count('tool_calls_refused');
+    return { toolUseId: call.id, content: resolved.refusal ?? '', isError: true };
+  }
+  const { tool } = resolved.offered;
+  work.parts.count('tool_calls');
+  work.status.say(work.words.usingTool(tool.id));
+  const result = await runTool(tool, call, {
+    ...work.toolContext,
+    toolUseId: call.id,
+    progress: (text) => work.status.say(text.slice(0, 200)),
+  });
+  work.status.say(work.words.thinking);
+  return result;
+}
+
+function commit(work: Work, write: (q: Transaction, now: number) => Promise<void>): Promise<void> {
+  const { parts, run } = work;
+  return parts.db.tx(async (q) => {
+    await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
+    await write(q, parts.clock.now());
+  });
+}

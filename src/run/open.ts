@@ -1,0 +1,147 @@
+/** Gathers what stands around a run before its first request, and writes its opening step. */
+import { join } from 'node:path';
+import { GatehouseError } from '../base/errors.ts';
+import { attachCapabilities } from '../capability/attach.ts';
+import { showStatus } from '../outbox/status.ts';
+import { openStream } from '../outbox/stream.ts';
+import { findAccount } from '../store/accounts.ts';
+import { readVersion } from '../store/agents.ts';
+import { readConversation } from '../store/conversations.ts';
+import { type InboxRow, messagesOfRun } from '../store/inbox.ts';
+import { settleLost } from '../store/ledger.ts';
+import { findFirstPiece } from '../store/outbox.ts';
+import { addStep, assertOwned, type Run, readSteps } from '../store/runs.ts';
+import type { Usage } from '../types/model.ts';
+import type { Said, StepBody } from '../types/run.ts';
+import type { ToolContext } from '../types/tool.ts';
+import { wordsFor } from '../words/index.ts';
+import { readFiles } from './files.ts';
+import { readHistory } from './history.ts';
+import type { RunParts, Work } from './parts.ts';
+
+/** What a person said in one message. */
+export function said(row: InboxRow, group: boolean): Said {
+  return { speaker: group ? (row.payload?.speaker ?? null) : null, text: row.payload?.text ?? '', files: [] };
+}
+
+export async function openWork(
+  parts: RunParts,
+  run: Run,
+  signal: AbortSignal,
+  clocks: Pick<Work, 'activeMs' | 'draining'>,
+): Promise<Work> {
+  const { db, clock } = parts;
+  const settings = parts.settings();
+  const log = parts.log.child({ run: run.id, conversation: run.conversationId, channel: run.place.channel });
+  const adapter = parts.adapterOf(run.place.channel);
+  if (!adapter) throw new GatehouseError('unavailable', `channel ${run.place.channel} is not configured any more`);
+  const current = settings.agents.get(run.agent);
+  const spec =
+    current?.version === run.agentVersion ? current.spec : await readVersion(db, run.agent, run.agentVersion);
+  if (!spec) throw new GatehouseError('not_found', `agent ${run.agent} version ${run.agentVersion} is not stored`);
+  const conversation = await readConversation(db, run.conversationId);
+  const account = await findAccount(db, run.place.channel, run.userId);
+  const words = wordsFor(account?.language, settings.language);
+  const direct = conversation.audience === 'direct';
+  const person = account
+    ? { id: account.personId, name: account.name, timezone: account.timezone ?? settings.timezone }
+    : null;
+  const facts = { agent: run.agent, place: run.place, audience: conversation.audience, person, now: () => clock.now() };
+  const offer = attachCapabilities(parts.capabilities, spec, facts);
+  const again = run.claims > 1;
+  const firstPiece = again ? ((await findFirstPiece(db, run.id))?.id ?? null) : null;
+  if (again) await db.tx((q) => settleLost(q, run.id));
+  const binding = settings.bindings.find((candidate) => candidate.id === run.binding) ?? null;
+  const unbooked: { profile: string; usage: Usage }[] = [];
+  const model = parts.modelOf(spec.model);
+  const status = showStatus({ clock, log, adapter, place: run.place }, words.thinking);
+  const stream =
+    binding?.stream === false
+      ? { add() {}, reset() {}, close: async () => {} }
+      : openStream({
+          db,
+          clock,
+          log,
+          adapter,
+          pace: parts.paceOf(run.place.channel),
+          runId: run.id,
+          place: run.place,
+          direct,
+          replyTo: run.replyTo,
+          firstPiece,
+        });
+  // P1: whose store this run reaches follows from who hears the answer, never from an argument.
+  const owner: ToolContext['owner'] = direct
+    ? person && { kind: 'person', id: person.id }
+    : { kind: 'chat', id: `${run.place.channel}:${run.place.chat}` };
+  const work: Work = {
+    parts,
+    run,
+    log,
+    conversation,
+    spec,
+    binding,
+    adapter,
+    offer,
+    model,
+    history: { summary: null, turns: [] },
+    words,
+    steps: again ? await readSteps(db, run.id) : [],
+    stream,
+    status,
+    signal,
+    toolContext: {
+      agent: run.agent,
+      owner,
+      person,
+      audience: conversation.audience,
+      conversation: conversation.id,
+      signal,
+      log,
+      now: () => clock.now(),
+      values: parts.valuesOf(run.agent, owner ? `${owner.kind}:${owner.id}` : ''),
+    },
+    unbooked,
+    ...clocks,
+  };
+  work.history = await readHistory(
+    { db, log, model, signal, onSpent: (profile, usage) => void unbooked.push({ profile, usage }) },
+    conversation,
+  );
+  if (work.steps.length === 0) await writeOpening(work);
+  return work;
+}
+
+async function writeOpening(work: Work): Promise<void> {
+  const { parts, run } = work;
+  const rows = await messagesOfRun(parts.db, run.id);
+  const group = work.conversation.audience !== 'direct';
+  const messages: Said[] = [];
+  const unread: string[] = [];
+  for (const row of rows) {
+    const message = said(row, group);
+    const incoming = row.payload?.files ?? [];
+    if (incoming.length > 0) {
+      const folder = join(parts.uploadsFolder, run.id, row.id);
+      const read = await readFiles(
+        { adapter: work.adapter, log: work.log, words: work.words, folder, signal: work.signal },
+        incoming,
+      );
+      message.files = read.files;
+      unread.push(...read.unread);
+    }
+    messages.push(message);
+  }
+  const reminders = work.offer.reminders.map((reminder) => reminder().trim()).filter((text) => text !== '');
+  const body: StepBody = {
+    kind: 'user',
+    reminder: reminders.length > 0 ? reminders.join('\n') : null,
+    messages,
+    unread,
+  };
+  await parts.db.tx(async (q) => {
+    await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
+    await addStep(q, run.id, 0, body, parts.clock.now());
+  });
+  work.steps.push(body);
+}

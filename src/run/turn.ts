@@ -1,0 +1,184 @@
+/**
+ * The loop of one run: open → (ask → call tools)* → finish. Each step is committed before the next begins, and what
+ * comes next follows from the committed steps alone, so a run goes on after a crash where it stopped.
+ */
+import { newId } from '../base/ids.ts';
+import { limits } from '../base/limits.ts';
+import { startOfDay } from '../base/time.ts';
+import { takeTogether } from '../inbox/dispatch.ts';
+import { mostCost } from '../models/cost.ts';
+import type { Transaction } from '../store/db.ts';
+import { takeMessages, waitingMessages } from '../store/inbox.ts';
+import { book } from '../store/ledger.ts';
+import { addStep, addToolCall, assertOwned } from '../store/runs.ts';
+import { resolveCall } from '../tools/host.ts';
+import type { ModelAnswer, ModelRequest } from '../types/model.ts';
+import type { StepBody } from '../types/run.ts';
+import { capsOf, hasCaps, reserveWithin } from './budget.ts';
+import { callTools } from './call_tools.ts';
+import { bookUnbooked, finish, ledgerRow, priceOf } from './finish.ts';
+import { countRequests, nextOf } from './machine.ts';
+import { said } from './open.ts';
+import { Draining, type Work } from './parts.ts';
+import { requestOf } from './prompt.ts';
+
+/** Works until the run ends; throws what `end_badly` turns into an outcome, or Draining and LostRun to leave it. */
+export async function workThrough(work: Work): Promise<void> {
+  for (;;) {
+    if (work.signal.aborted) throw work.signal.reason;
+    if (work.draining()) throw new Draining();
+    const next = nextOf(work.steps);
+    if (next.do === 'call_tools') {
+      const answer = await callTools(work, next.step);
+      if (answer !== null) return finish(work, answered(work, answer));
+      continue;
+    }
+    if (countRequests(work.steps) >= work.spec.limits.maxSteps) {
+      const text = work.words.tooManySteps(work.spec.limits.maxSteps);
+      return finish(work, { state: 'failed', markdown: text, history: `[${text}]`, error: 'max_steps' });
+    }
+    if (await ask(work)) return;
+  }
+}
+
+/** One model request and its step; true when it ended the run. */
+async function ask(work: Work): Promise<boolean> {
+  await steer(work);
+  const { parts, run, spec } = work;
+  const request = await requestOf({
+    spec,
+    binding: work.binding,
+    offer: work.offer,
+    summary: work.history.summary,
+    turns: work.history.turns,
+    steps: work.steps,
+    conversationId: work.conversation.id,
+  });
+  const ledgerId = newId(parts.clock.now());
+  if (!(await reserveFor(work, request, ledgerId))) {
+    const text = work.words.overBudget;
+    await finish(work, { state: 'budget_exceeded', markdown: text, history: `[${text}]`, error: 'budget' });
+    return true;
+  }
+  work.stream.reset();
+  const answer = await work.model.ask(
+    request,
+    {
+      onText: (delta) => work.stream.add(delta),
+      onReset: () => work.stream.reset(),
+      onSpent: (profile, usage) => void work.unbooked.push({ profile, usage }),
+    },
+    work.signal,
+  );
+  const step: StepBody = { kind: 'assistant', message: answer.message, finish: answer.finish };
+  const seq = work.steps.length;
+  const write = async (q: Transaction, now: number) => {
+    await addStep(q, run.id, seq, step, now);
+    await book(
+      q,
+      ledgerRow(work, ledgerId, answer.profile),
+      answer.usage,
+      priceOf(work, answer.profile, answer.usage),
+      now,
+    );
+    await addCalls(q, work, seq, answer);
+  };
+  if (answer.calls.length === 0) {
+    await finish(work, answered(work, textOf(work, answer)), write);
+    return true;
+  }
+  await parts.db.tx(async (q) => {
+    await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
+    const now = parts.clock.now();
+    await write(q, now);
+    await bookUnbooked(q, work, now);
+  });
+  work.steps.push(step);
+  return false;
+}
+
+async function addCalls(q: Transaction, work: Work, step: number, answer: ModelAnswer): Promise<void> {
+  const { policies } = work.parts.settings();
+  for (const [position, call] of answer.calls.entries()) {
+    const { offered, decision } = resolveCall(call, work.offer.tools, work.spec, policies);
+    await addToolCall(q, work.run.id, {
+      step,
+      callId: call.id,
+      position,
+      name: call.name,
+      capability: offered?.capability ?? null,
+      tool: offered?.tool.id ?? null,
+      input: call.input,
+      verdict: decision.verdict,
+      rule: decision.rule,
+    });
+  }
+}
+
+/** `on_busy: steer`: the same person's next messages join before the next model request (rule 22). */
+async function steer(work: Work): Promise<void> {
+  const { parts, run } = work;
+  if (work.binding?.onBusy !== 'steer' || countRequests(work.steps) === 0) return;
+  const step = await parts.db.tx(async (q) => {
+    await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
+    const now = parts.clock.now();
+    const waiting = await waitingMessages(q, work.conversation.id, limits.waitingMessagesMax);
+    if (waiting[0]?.userId !== run.userId) return null;
+    const taken = takeTogether(waiting, now);
+    if (taken.length === 0) return null;
+    const group = work.conversation.audience !== 'direct';
+    const unread = taken
+      .flatMap((row) => row.payload?.files ?? [])
+      .map((file) => `${file.name}: ${work.words.fileReason.failed}`);
+    const body: StepBody = { kind: 'user', reminder: null, messages: taken.map((row) => said(row, group)), unread };
+    await addStep(q, run.id, work.steps.length, body, now);
+    await takeMessages(
+      q,
+      taken.map((row) => row.id),
+      run.id,
+    );
+    return body;
+  });
+  if (step) work.steps.push(step);
+}
+
+/** True when the request may be made. Without caps, or without a known price, nothing is reserved. */
+async function reserveFor(work: Work, request: ModelRequest, ledgerId: string): Promise<boolean> {
+  const { parts, spec, binding } = work;
+  const caps = capsOf(spec, binding);
+  if (!hasCaps(caps)) return true;
+  const settings = parts.settings();
+  const profile = settings.models[spec.model];
+  const profiles = profile ? [profile, ...profile.fallbacks.flatMap((name) => settings.models[name] ?? [])] : [];
+  const bytes = JSON.stringify(request).length;
+  const most = Math.max(0, ...profiles.map((candidate) => mostCost(candidate, bytes) ?? 0));
+  const now = parts.clock.now();
+  return parts.db.tx(async (q) => {
+    await assertOwned(q, work.run.id, parts.owner, parts.db.forUpdate);
+    await bookUnbooked(q, work, now);
+    return reserveWithin(
+      parts.db,
+      q,
+      caps,
+      ledgerRow(work, ledgerId, spec.model),
+      most,
+      startOfDay(now, settings.timezone),
+      now,
+    );
+  });
+}
+
+/** The last step's words; a model that says its piece before a tool call and nothing after it has answered there. */
+function textOf(work: Work, answer: ModelAnswer): string {
+  const earlier = work.steps.findLast((step) => step.kind === 'assistant' && step.message.text.trim() !== '');
+  const before = earlier?.kind === 'assistant' ? earlier.message.text : '';
+  const text = answer.text.trim() === '' ? before : answer.text;
+  const shown = text.trim() === '' ? work.words.emptyAnswer : text;
+  return answer.finish === 'length' ? `${shown}\n\n_${work.words.answerCut}_` : shown;
+}
+
+function answered(work: Work, text: string) {
+  const unread = work.steps.flatMap((step) => (step.kind === 'user' ? step.unread : []));
+  const note = unread.length === 0 ? '' : `\n\n_${work.words.filesNotRead(unread)}_`;
+  return { state: 'completed' as const, markdown: text + note, history: text, error: null };
+}

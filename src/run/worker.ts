@@ -1,0 +1,190 @@
+/** Claims runs, keeps their leases, stops them, and ends badly what broke. */
+
+import { GatehouseError, ModelError, messageOf } from '../base/errors.ts';
+import { limits } from '../base/limits.ts';
+import type { Log } from '../base/log.ts';
+import { enqueue } from '../outbox/enqueue.ts';
+import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
+import { finishMessages } from '../store/inbox.ts';
+import {
+  assertOwned,
+  claimRuns,
+  finishRun,
+  LostRun,
+  type Run,
+  releaseRun,
+  renewRuns,
+  stopRequests,
+} from '../store/runs.ts';
+import { wordsFor } from '../words/index.ts';
+import { finish, type Outcome } from './finish.ts';
+import { openWork } from './open.ts';
+import { Draining, type RunParts, RunTimeout, StopRequested, type Work } from './parts.ts';
+import { workThrough } from './turn.ts';
+
+export interface Worker {
+  start(): void;
+  /** Runs reach their next persisted step, `drainMs` at most, and are left for the next start (rule 88). */
+  stop(): Promise<void>;
+  active(): number;
+}
+
+interface Active {
+  abort: AbortController;
+  done: Promise<void>;
+}
+
+export function createWorker(parts: RunParts): Worker {
+  const { db, clock, log } = parts;
+  const active = new Map<string, Active>();
+  let draining = false;
+  let cancelHeartbeat = () => {};
+
+  const turn = async (): Promise<TurnResult> => {
+    const free = parts.settings().runsMax - active.size;
+    if (draining || free <= 0) return { again: false, nextAt: null };
+    const now = clock.now();
+    const claimed = await db.tx((q) => claimRuns(q, parts.owner, now, limits.leaseMs, free, db.skipLocked));
+    for (const run of claimed) begin(run);
+    return { again: false, nextAt: null };
+  };
+
+  const checkStops = async (): Promise<TurnResult> => {
+    for (const { id, how } of await stopRequests(db, parts.owner))
+      active.get(id)?.abort.abort(new StopRequested(how === 2));
+    return { again: false, nextAt: null };
+  };
+
+  const runs: Stage = createStage({ name: 'run', db, clock, log, bells: ['run'], turn });
+  const stops: Stage = createStage({ name: 'stop', db, clock, log, bells: ['stop'], turn: checkStops });
+
+  function begin(run: Run): void {
+    const abort = new AbortController();
+    if (run.stopRequested > 0) abort.abort(new StopRequested(run.stopRequested === 2));
+    const done = workOn(parts, run, abort, () => draining).finally(() => {
+      active.delete(run.id);
+      runs.wake();
+    });
+    active.set(run.id, { abort, done });
+  }
+
+  const heartbeat = () => {
+    const ids = [...active.keys()];
+    if (ids.length > 0)
+      db.tx((q) => renewRuns(q, parts.owner, ids, clock.now() + limits.leaseMs)).catch((error) =>
+        log.error({ err: error }, 'leases were not renewed'),
+      );
+    cancelHeartbeat = clock.after(limits.heartbeatMs, heartbeat);
+  };
+
+  return {
+    start() {
+      runs.start();
+      stops.start();
+      cancelHeartbeat = clock.after(limits.heartbeatMs, heartbeat);
+    },
+    active: () => active.size,
+    async stop() {
+      draining = true;
+      await runs.stop();
+      await stops.stop();
+      const cut = clock.after(limits.drainMs, () => {
+        for (const { abort } of active.values()) abort.abort(new Draining());
+      });
+      await Promise.all([...active.values()].map(({ done }) => done));
+      cut();
+      cancelHeartbeat();
+    },
+  };
+}
+
+async function workOn(parts: RunParts, run: Run, abort: AbortController, draining: () => boolean): Promise<void> {
+  const { clock } = parts;
+  const log = parts.log.child({ run: run.id, channel: run.place.channel });
+  const begun = clock.now();
+  const activeMs = () => run.activeMs + clock.now() - begun;
+  let work: Work | null = null;
+  let endTimeout = () => {};
+  try {
+    if (run.claims > limits.claimsPerRunMax) throw new Error(`given up after ${run.claims} interrupted attempts`);
+    work = await openWork(parts, run, abort.signal, { activeMs, draining });
+    const left = Math.max(0, work.spec.limits.runTimeoutMs - run.activeMs);
+    endTimeout = clock.after(left, () => abort.abort(new RunTimeout()));
+    await workThrough(work);
+  } catch (error) {
+    await endBadly(parts, run, work, error, log).catch((failure) =>
+      log.error({ err: failure }, `a run could not be ended, it will be taken up again: ${messageOf(failure)}`),
+    );
+  } finally {
+    endTimeout();
+    work?.status.end();
+  }
+}
+
+async function endBadly(parts: RunParts, run: Run, work: Work | null, error: unknown, log: Log): Promise<void> {
+  if (error instanceof LostRun) return log.warn({}, error.message);
+  const unavailable = error instanceof GatehouseError && error.code === 'store_unavailable';
+  if (error instanceof Draining || unavailable) {
+    await work?.stream.close();
+    // Free at once after a drain; a store in trouble is given a moment.
+    const notBefore = unavailable ? parts.clock.now() + limits.sweepMs : 0;
+    return parts.db.tx((q) => releaseRun(q, parts.owner, run.id, notBefore));
+  }
+  if (!(error instanceof StopRequested || error instanceof RunTimeout))
+    log.error({ err: error }, `run failed: ${messageOf(error)}`);
+  if (work) return finish(work, outcomeOf(work, error));
+  return endUnopened(parts, run, error);
+}
+
+function outcomeOf(work: Work, error: unknown): Outcome {
+  const { words, run } = work;
+  if (error instanceof StopRequested)
+    return { state: 'cancelled', markdown: null, history: '[Stopped before an answer was complete.]', error: null };
+  if (error instanceof RunTimeout) {
+    const text = words.runTimeout(Math.round(work.spec.limits.runTimeoutMs / 60_000));
+    return { state: 'failed', markdown: text, history: `[${text}]`, error: 'run_timeout' };
+  }
+  const text = error instanceof ModelError ? words.modelFailed(run.id) : words.runFailed(run.id);
+  return {
+    state: 'failed',
+    markdown: text,
+    history: '[This could not be answered.]',
+    error: messageOf(error).slice(0, 500),
+  };
+}
+
+/** A run that could not even be opened still ends, says so, and frees its lane. */
+async function endUnopened(parts: RunParts, run: Run, error: unknown): Promise<void> {
+  const { db, clock } = parts;
+  const adapter = parts.adapterOf(run.place.channel);
+  const stopped = error instanceof StopRequested;
+  const words = wordsFor(null, parts.settings().language);
+  await db.tx(async (q) => {
+    await assertOwned(q, run.id, parts.owner, db.forUpdate);
+    const now = clock.now();
+    await finishMessages(q, run.id);
+    if (adapter && !stopped)
+      await enqueue(
+        q,
+        {
+          place: run.place,
+          markdown: words.runFailed(run.id),
+          runId: run.id,
+          replyTo: run.replyTo,
+          priority: 'answer',
+        },
+        adapter.limits,
+        now,
+      );
+    await finishRun(
+      q,
+      run.id,
+      stopped ? 'cancelled' : 'failed',
+      stopped ? null : messageOf(error).slice(0, 500),
+      0,
+      now,
+    );
+    q.ring('dispatch');
+  });
+  parts.count(stopped ? 'runs_cancelled' : 'runs_failed');
+}
