@@ -45,6 +45,7 @@ const serverLimits = {
   requestMs: 30_000,
 } as const;
 const stopMsMax = 5_000;
+const idleSweepMs = 20;
 const addressesMs = 5_000;
 
 export function createHttp(parts: HttpParts): Http {
@@ -97,9 +98,16 @@ export function createHttp(parts: HttpParts): Http {
     server = null;
     const closed = new Promise<void>((resolve) => closing.close(() => resolve()));
     streams.end();
-    closing.closeIdleConnections();
     const cancel = clock.after(stopMsMax, () => closing.closeAllConnections());
+    let cancelSweep = () => {};
+    // A kept-alive connection is idle only a moment after its last answer.
+    const sweep = () => {
+      closing.closeIdleConnections();
+      cancelSweep = clock.after(idleSweepMs, sweep);
+    };
+    sweep();
     await closed;
+    cancelSweep();
     cancel();
   }
 
