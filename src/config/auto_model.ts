@@ -10,7 +10,6 @@ export interface AutoChoice {
   apiKey: string | null;
   baseUrl: string | null;
   price: ModelProfile['price'];
-  contextWindow: number | null;
   /** Why this one, for the line at start. */
   because: string;
 }
@@ -21,11 +20,10 @@ const demo: AutoChoice = {
   apiKey: null,
   baseUrl: null,
   price: { input: 0, cachedInput: 0, output: 0 },
-  contextWindow: null,
   because: 'neither OPENAI_API_KEY nor ANTHROPIC_API_KEY is set and no Ollama answers',
 };
 
-/** Prices and windows as published by the providers. */
+/** Prices as published by the providers. */
 const keyed: (Omit<AutoChoice, 'apiKey' | 'because'> & { variable: string })[] = [
   {
     variable: 'OPENAI_API_KEY',
@@ -33,7 +31,6 @@ const keyed: (Omit<AutoChoice, 'apiKey' | 'because'> & { variable: string })[] =
     model: 'gpt-5.4',
     baseUrl: null,
     price: { input: 2.5, cachedInput: 0.25, output: 15 },
-    contextWindow: 1_050_000,
   },
   {
     variable: 'ANTHROPIC_API_KEY',
@@ -41,7 +38,6 @@ const keyed: (Omit<AutoChoice, 'apiKey' | 'because'> & { variable: string })[] =
     model: 'claude-sonnet-5-5',
     baseUrl: null,
     price: { input: 2, cachedInput: 0.2, output: 10 },
-    contextWindow: 1_000_000,
   },
 ];
 

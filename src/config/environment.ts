@@ -20,7 +20,9 @@ export function substitute(text: string, env: NodeJS.ProcessEnv): Substitution {
     if (whole === '$${') return '${';
     const match = end === '}' ? /^([A-Za-z_][A-Za-z0-9_]*)(:-([\s\S]*))?$/.exec(inner ?? '') : null;
     if (match === null) {
-      out.problems.push(`\${ must be followed by the name of a variable and }; write $\${ for the characters themselves`);
+      out.problems.push(
+        `\${ must be followed by the name of a variable and }; write $\${ for the characters themselves`,
+      );
       return whole;
     }
     const name = match[1]!;

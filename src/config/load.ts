@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { messageOf } from '../base/errors.ts';
+import { contextWindowOf } from '../models/known.ts';
 import type { Json, JsonObject, JsonSchema } from '../types/json.ts';
 import { chooseByOllama } from './auto_model.ts';
 import { type CheckContext, checkTogether, entries, items, object } from './check.ts';
@@ -26,14 +27,15 @@ export interface LoadedConfig {
   /** Values to mask wherever they would be shown. */
   secretValues: string[];
   /** Profiles with `provider: auto` for which no key was found: `settleAuto` asks Ollama. */
-  undecided: string[];
+  undecided: { name: string; line?: number }[];
 }
 
 /**
- * Reads, checks and resolves a file. Touches nothing but that file and the instruction files it names.
+ * Reads, checks and resolves a file. Touches nothing but that file and the instruction files it names. Relative paths
+ * in it begin at `folder`, by default its own.
  * @throws ConfigError with every problem at once.
  */
-export function loadConfig(path: string, env: NodeJS.ProcessEnv, plugins: Plugins): LoadedConfig {
+export function loadConfig(path: string, env: NodeJS.ProcessEnv, plugins: Plugins, folder?: string): LoadedConfig {
   const full = resolve(path);
   const file = basename(full);
   const document = readDocument(readFile(full, file), env);
@@ -65,7 +67,7 @@ export function loadConfig(path: string, env: NodeJS.ProcessEnv, plugins: Plugin
   const context: CheckContext = {
     data,
     plugins,
-    folder: dirname(full),
+    folder: folder ?? dirname(full),
     writtenNumber: document.writtenNumber,
     written: (at) => valueAt(written, at) !== undefined,
     error(at, message) {
@@ -86,7 +88,12 @@ export function loadConfig(path: string, env: NodeJS.ProcessEnv, plugins: Plugin
     warnings: inOrder(warnings),
     notices: [...notices, ...chosen(resolved, issue)],
     secretValues: secretsOf(schema, data, document, resolved),
-    undecided: Object.keys(resolved.auto).filter((name) => resolved.auto[name] === null),
+    undecided: Object.keys(resolved.auto)
+      .filter((name) => resolved.auto[name] === null)
+      .map((name) => ({
+        ...(document.lineOf(['models', name]) && { line: document.lineOf(['models', name])! }),
+        name,
+      })),
   };
 }
 
@@ -95,13 +102,14 @@ export async function settleAuto(loaded: LoadedConfig, env: NodeJS.ProcessEnv): 
   if (loaded.undecided.length === 0) return loaded;
   const choice = await chooseByOllama(env);
   const models = { ...loaded.config.models };
-  for (const name of loaded.undecided) {
+  for (const { name } of loaded.undecided) {
     const { provider, model, apiKey, baseUrl, price } = choice;
     // The price of a model on one's own machine is nothing to the provider's bill.
-    models[name] = { ...models[name]!, provider, model, apiKey, baseUrl, price };
+    models[name] = { ...models[name]!, provider, model, apiKey, baseUrl, price, contextWindow: contextWindowOf(model) };
   }
-  const notices = loaded.undecided.map((name) => ({
-    path: `models.${name}`,
+  const notices = loaded.undecided.map(({ name, ...line }) => ({
+    path: formatPath(['models', name]),
+    ...line,
     message: `uses ${choice.provider === 'demo' ? 'the offline demo model' : choice.model}, because ${choice.because}`,
   }));
   return {

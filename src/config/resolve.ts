@@ -1,5 +1,6 @@
 /** Checked data as the `Config` the gateway works with. Nothing here can fail: `check.ts` has seen it all. */
 import { resolve } from 'node:path';
+import { contextWindowOf } from '../models/known.ts';
 import type { Json, JsonObject } from '../types/json.ts';
 import type { ModelProfile } from '../types/model.ts';
 import type { AgentSpec, ApprovalSetting, BindingSpec, CapabilityUse, Footer, ToolOverride } from '../types/spec.ts';
@@ -12,8 +13,6 @@ import { laterSections } from './later.ts';
 import { isLaterCapability, isLaterChannel } from './not_yet.ts';
 
 const unitMs: Record<string, number> = { s: 1000, min: 60_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** When neither the file nor what is known of the model says it. */
-const contextWindowDefault = 128_000;
 
 export interface Resolved {
   config: Config;
@@ -101,13 +100,14 @@ export function modelProfile(name: string, profile: JsonObject, choice: AutoChoi
           cachedInput: Number(price.cached_input ?? price.input),
           output: Number(price.output),
         };
+  const model = isDemo ? 'demo' : (choice?.model ?? String(profile.model));
   return {
     name,
     provider: isDemo ? 'demo' : (choice?.provider ?? (profile.provider as ModelProfile['provider'])),
-    model: isDemo ? 'demo' : (choice?.model ?? String(profile.model)),
+    model,
     apiKey: choice?.apiKey ?? text(profile.api_key),
     baseUrl: choice?.baseUrl ?? text(profile.base_url),
-    contextWindow: Number(profile.context_window ?? choice?.contextWindow ?? contextWindowDefault),
+    contextWindow: Number(profile.context_window ?? contextWindowOf(model)),
     maxOutputTokens: Number(profile.max_output_tokens),
     price: isDemo ? { input: 0, cachedInput: 0, output: 0 } : (choice?.price ?? own),
     timeoutMs: durationMs(profile.timeout),

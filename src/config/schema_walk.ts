@@ -51,11 +51,15 @@ function fill(schemas: readonly JsonSchema[], value: Json): void {
     );
 }
 
+/** Settings of a channel that are secret whether or not its schema says so. */
+const secretName = /(^|_)(token|password|secret|key)$/;
+
 /** Calls back for every text that the schema marks `x-secret`. */
 export function eachSecret(schema: JsonSchema, value: Json, found: (path: Path, secret: string) => void): void {
   const visit = (schemas: readonly JsonSchema[], at: Json, path: Path): void => {
     if (typeof at === 'string') {
-      if (schemas.some((one) => one['x-secret'] === true)) found(path, at);
+      const named = path[0] === 'channels' && secretName.test(String(path.at(-1)));
+      if (named || schemas.some((one) => one['x-secret'] === true)) found(path, at);
     } else if (Array.isArray(at))
       at.forEach((item, index) => {
         const items = schemas.map((one) => one.items).filter((one) => isObject(one)) as JsonSchema[];

@@ -1,0 +1,159 @@
+/** Commands that the running gateway does. */
+import { mask } from '../base/log.ts';
+import { loadFor } from './config_file.ts';
+import { callControl, NotRunning } from './control_client.ts';
+import type { ControlArgs } from './control_wire.ts';
+import { type Command, type CommandRun, exitCodes, UsageError } from './program.ts';
+import type {
+  ClaimResult,
+  LinkResult,
+  PairListResult,
+  PairResult,
+  ReloadResult,
+  StatusResult,
+  StopResult,
+  UsageResult,
+} from './results.ts';
+import { columns, dateText, durationText, usdText } from './text.ts';
+
+const json = { type: 'boolean', summary: 'Print the result as JSON.' } as const;
+
+/** Asks the gateway, or the database when none runs and the command can do without one, and prints the answer. */
+async function ask<T>(
+  run: CommandRun,
+  command: string,
+  args: ControlArgs,
+  print: (result: T) => string,
+  offline = false,
+): Promise<number> {
+  const loaded = await loadFor(run);
+  let result: T;
+  try {
+    result = (await callControl(loaded.config.gateway.dataDir, command, args)) as T;
+  } catch (error) {
+    if (!(error instanceof NotRunning && offline)) throw error;
+    result = (await run.program.offline(loaded, command, args)) as T;
+  }
+  const text = run.options.json === true ? JSON.stringify(result, null, 2) : print(result);
+  run.terminal.out(`${mask(text, loaded.secretValues)}\n`);
+  return exitCodes.ok;
+}
+
+function pairArgs(word: string | undefined): ControlArgs {
+  if (word === undefined || word === 'list') return { action: 'list' };
+  if (word.includes(':')) return { action: 'account', account: word };
+  if (/^[A-Za-z2-9]{8}$/.test(word)) return { action: 'code', code: word.toUpperCase() };
+  throw new UsageError(`"${word}" is neither a code of 8 characters nor an account <channel>:<user id>`);
+}
+
+function pairText(result: PairListResult | PairResult): string {
+  if (!('pending' in result)) return `${result.account} (${result.name || 'no name yet'}) may use the bot now.`;
+  if (result.pending.length === 0) return 'Nobody is waiting.';
+  const rows = result.pending.map((one) => [one.account, one.name, dateText(one.createdAt), dateText(one.expiresAt)]);
+  return `${columns([['ACCOUNT', 'NAME', 'ASKED', 'UNTIL'], ...rows])}\nAdmit with: gatehouse pair CODE, or gatehouse pair ACCOUNT`;
+}
+
+function statusText(status: StatusResult): string {
+  const channels = status.channels.map((one) => [one.name, one.type, one.state, one.reason ?? '']);
+  return [
+    `Gatehouse ${status.version}, process ${status.pid}, up ${durationText(Date.now() - status.startedAt)}, ${status.url}`,
+    `Runs: ${status.runs.active} active, ${status.runs.waiting} waiting. Messages to send: ${status.outbox.waiting}.`,
+    columns([['CHANNEL', 'TYPE', 'STATE', ''], ...channels]),
+  ].join('\n');
+}
+
+function usageText(usage: UsageResult): string {
+  if (usage.rows.length === 0) return `No runs since ${dateText(usage.since)}.`;
+  const rows = usage.rows.map((one) => [
+    one.agent,
+    String(one.runs),
+    String(one.input),
+    String(one.cachedInput),
+    String(one.output),
+    usdText(one.usd, one.partial),
+  ]);
+  return `Since ${dateText(usage.since)}:\n${columns([['AGENT', 'RUNS', 'INPUT', 'CACHED', 'OUTPUT', 'COST'], ...rows])}`;
+}
+
+export const remoteCommands: Command[] = [
+  {
+    name: 'reload',
+    usage: '',
+    summary: 'Has the running gateway read its configuration again.',
+    help: 'A file with errors changes nothing: the errors are printed and the gateway goes on with what it has.',
+    examples: ['gatehouse reload'],
+    options: { json },
+    wordsMax: 0,
+    run: (run) =>
+      ask<ReloadResult>(run, 'reload', {}, ({ remarks }) =>
+        [...remarks, 'The new configuration is in use.'].join('\n'),
+      ),
+  },
+  {
+    name: 'link',
+    usage: '',
+    summary: 'Prints a new one-time link that signs you in to the chat page.',
+    examples: ['gatehouse link'],
+    options: { json },
+    wordsMax: 0,
+    run: (run) =>
+      ask<LinkResult>(run, 'link', {}, ({ url, expiresAt }) => `${url}\nWorks once, until ${dateText(expiresAt)}.`),
+  },
+  {
+    name: 'claim',
+    usage: '',
+    summary: 'Prints a code that makes whoever sends it to the bot the first admin.',
+    help: 'Only while there is no admin. Send it in a direct chat with the bot: claim CODE',
+    examples: ['gatehouse claim'],
+    options: { json },
+    wordsMax: 0,
+    run: (run) =>
+      ask<ClaimResult>(run, 'claim', {}, ({ code, expiresAt }) =>
+        code === null
+          ? 'There is an admin already; an admin admits others with "pair".'
+          : `Send this to the bot in a direct chat:  claim ${code}\nWorks once, until ${dateText(expiresAt ?? 0)}.`,
+      ),
+  },
+  {
+    name: 'pair',
+    usage: '[list | CODE | ACCOUNT]',
+    summary: 'Shows who waits to be let in, and lets them in.',
+    help: 'A person the bot does not know gets a code from it. ACCOUNT is <channel>:<user id> and needs no code.',
+    examples: ['gatehouse pair', 'gatehouse pair K7WQ2MXA', 'gatehouse pair telegram:123456789'],
+    options: { json },
+    wordsMax: 1,
+    run: (run) => ask<PairListResult | PairResult>(run, 'pair', pairArgs(run.words[0]), pairText, true),
+  },
+  {
+    name: 'status',
+    usage: '',
+    summary: 'Shows the channels and what the running gateway is doing.',
+    examples: ['gatehouse status', 'gatehouse status --json'],
+    options: { json },
+    wordsMax: 0,
+    run: (run) => ask<StatusResult>(run, 'status', {}, statusText),
+  },
+  {
+    name: 'usage',
+    usage: '',
+    summary: 'Shows tokens and cost by agent.',
+    examples: ['gatehouse usage', 'gatehouse usage --days 7 --json'],
+    options: { json, days: { type: 'string', value: 'N', summary: 'Of the last N days; 30 by default.' } },
+    wordsMax: 0,
+    run: (run) => {
+      const days = Number(run.options.days ?? 30);
+      if (!Number.isInteger(days) || days < 1 || days > 3650)
+        throw new UsageError('--days takes a number from 1 to 3650');
+      return ask<UsageResult>(run, 'usage', { days }, usageText, true);
+    },
+  },
+  {
+    name: 'stop',
+    usage: '',
+    summary: 'Stops the running gateway; runs go on where they were at the next start.',
+    examples: ['gatehouse stop'],
+    options: { json },
+    wordsMax: 0,
+    run: (run) => ask<StopResult>(run, 'stop', {}, ({ pid }) => `The gateway (process ${pid}) is stopping.`),
+  },
+];
