@@ -38,7 +38,10 @@ export const chatWire: Wire = {
         instructions += textOf(message.content, `messages.[${index}].content`);
         return;
       }
-      seen.push(readMessage(message, `messages.[${index}]`, open));
+      const next = readMessage(message, `messages.[${index}]`, open);
+      const last = seen.at(-1);
+      if (next.role === 'tool' && last?.role === 'tool') last.results.push(...next.results);
+      else seen.push(next);
     });
     if (open.size > 0) missingResults(open);
     return {

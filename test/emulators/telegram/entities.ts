@@ -51,6 +51,18 @@ export function isLink(url: string): boolean {
   return /^(https?:\/\/)?([^/?#@:]+\.[^/?#@:.]{2,}|\d+(\.\d+){3}|\[[0-9a-f:]+\])(:\d+)?([/?#].*)?$/i.test(url);
 }
 
+/** A link to a person is a mention; other addresses come back complete: `example.org` as `http://example.org/`. */
+function settleLink(entity: Entity): Entity {
+  if (entity.type !== 'text_link' || !entity.url) return entity;
+  const person = /^tg:(?:\/\/)?user\/?\?id=(\d+)$/i.exec(entity.url)?.[1];
+  const { url, ...rest } = entity;
+  if (person) return { ...rest, type: 'text_mention', user: { id: Number(person), is_bot: false, first_name: '' } };
+  if (/^(tg|ton|tonsite):/i.test(url)) return entity;
+  const [, scheme = '', host = '', tail = ''] = /^(https?:\/\/)?([^/?#]*)(.*)$/i.exec(url) ?? [];
+  const path = tail.startsWith('/') ? tail : `/${tail}`;
+  return { ...entity, url: `${scheme.toLowerCase() || 'http://'}${host.toLowerCase()}${path}` };
+}
+
 const compare = (a: Entity, b: Entity) =>
   a.offset - b.offset || b.length - a.length || (priority[a.type] ?? 50) - (priority[b.type] ?? 50);
 
@@ -69,7 +81,7 @@ export function fixFormatted(
     sent.filter((entity) => entity.length !== 0),
   );
   const trimmed = trim(cleaned.text, cleaned.entities);
-  const wanted = trimmed.entities.filter((entity) => !detectedTypes.has(entity.type));
+  const wanted = trimmed.entities.filter((entity) => !detectedTypes.has(entity.type)).map(settleLink);
   return { text: trimmed.text, entities: nest(trimmed.text, wanted, changed) };
 }
 

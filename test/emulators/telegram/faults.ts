@@ -67,18 +67,19 @@ export function createFaults(): Faults {
       };
     },
     take(call) {
+      let taken: FaultKind | null = null;
       for (const entry of rules) {
         if (!applies(entry.rule, call)) continue;
         entry.seen += 1;
         const first = entry.rule.nth ?? 1;
         const afterLast = first + (entry.rule.times ?? 1);
         if (entry.seen >= afterLast - 1) rules.delete(entry);
-        if (entry.seen < first || entry.seen >= afterLast) continue;
+        if (taken || entry.seen < first || entry.seen >= afterLast) continue;
         entry.hits += 1;
         call.fault = entry.rule.do;
-        return entry.rule;
+        taken = entry.rule;
       }
-      return null;
+      return taken;
     },
     before: (match, call) => hook(beforeHooks, { match, hook: call }),
     after: (match, call) => hook(afterHooks, { match, hook: call }),

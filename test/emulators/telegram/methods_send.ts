@@ -35,7 +35,7 @@ export function sendMethods(state: State): Record<string, (request: Request) => 
     const markup = readMarkup(request.args);
     return put(
       room,
-      { ...fields, ...file, ...caption.fields, ...(markup && { reply_markup: markup }) },
+      { ...fields, ...file, ...caption.fields, ...(markup?.inline_keyboard?.length && { reply_markup: markup }) },
       caption.formatting,
     );
   };

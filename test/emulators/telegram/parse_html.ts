@@ -69,18 +69,24 @@ function entityOf(top: Open, text: string, open: Open[], entities: Entity[]): En
     entity.custom_emoji_id = top.attributes.get('emoji-id');
   } else if (top.tag === 'blockquote' && top.attributes.has('expandable')) {
     entity.type = 'expandable_blockquote';
-  } else if (top.tag === 'pre') {
+  } else if (top.tag === 'pre' || top.tag === 'code') {
+    const other = top.tag === 'pre' ? 'code' : 'pre';
+    const own = languageOf(top);
+    const outer = open.at(-1);
+    if (own && outer?.tag === other && top.tag === 'code') entity.language = own;
     const inner = entities.at(-1);
-    if (inner?.type === 'code' && inner.language && inner.offset === entity.offset && inner.length === entity.length) {
-      entities.pop();
-      entity.language = inner.language;
+    if (inner?.type === other && inner.offset === entity.offset && inner.length === entity.length) {
+      const language = top.tag === 'pre' ? inner.language : own;
+      if (language) {
+        entities.pop();
+        return { ...entity, type: 'pre', language };
+      }
     }
-  } else if (top.tag === 'code' && open.at(-1)?.tag === 'pre') {
-    const language = /^language-(.+)$/.exec(top.attributes.get('class') ?? '')?.[1];
-    if (language) entity.language = language;
   }
   return entity;
 }
+
+const languageOf = (tag: Open) => /^language-(.+)$/.exec(tag.attributes.get('class') ?? '')?.[1];
 
 function readEndTag(source: string, begin: number, top: Open | undefined): number {
   const where = Buffer.byteLength(source.slice(0, begin));
@@ -158,7 +164,7 @@ function decode(source: string, at: number): { text: string; at: number } {
   const found = /^&(?:#(\d{1,8})|#x([0-9a-f]{1,7})|([a-z]+));?/i.exec(source.slice(at, at + 12));
   if (found) {
     const code = found[1] ? Number(found[1]) : found[2] ? Number.parseInt(found[2], 16) : 0;
-    const text = found[3] ? (found[0].endsWith(';') ? named[found[3]] : undefined) : validCode(code);
+    const text = found[3] ? named[found[3]] : validCode(code);
     if (text) return { text, at: at + found[0].length };
   }
   return { text: '&', at: at + 1 };

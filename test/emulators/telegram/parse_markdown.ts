@@ -19,19 +19,17 @@ export function parseMarkdownV2(source: string): { text: string; entities: Entit
   let text = '';
   const entities: Entity[] = [];
   const open: Open[] = [];
-  let quote: { offset: number } | null = null;
-  const fail = (sentence: string) => badRequest(`can't parse entities: ${sentence}`);
-  const bytes = (at: number) => Buffer.byteLength(source.slice(0, at));
-  const reservedAt = (at: number) =>
-    fail(`Character '${source[at]}' is reserved and must be escaped with the preceding '\\'`);
+  /** A quotation lasts over lines that begin with `>`; what opens inside must close inside. */
+  let quote: { offset: number; depth: number; type: string } | null = null;
+  let lineBegins = true;
+  const unclosed = (entry: Open) =>
+    fail(`Can't find end of ${entry.name} entity at byte offset ${bytes(source, entry.at)}`);
   const add = (entity: Entity) => {
     if (entity.length > 0) entities.push(entity);
   };
-  const unclosed = (entry: Open) => fail(`Can't find end of ${entry.name} entity at byte offset ${bytes(entry.at)}`);
-  const endQuote = (type: string) => {
-    const last = open.at(-1);
-    if (last) throw unclosed(last);
-    add({ type, offset: quote!.offset, length: text.length - quote!.offset });
+  const endQuote = ({ offset, depth, type }: NonNullable<typeof quote>) => {
+    if (open.length > depth) throw unclosed(open.at(-1)!);
+    add({ type, offset, length: text.length - offset });
     quote = null;
   };
 
@@ -44,57 +42,61 @@ export function parseMarkdownV2(source: string): { text: string; entities: Entit
     if (char === '\\' && next !== undefined && next.charCodeAt(0) > 0 && next.charCodeAt(0) <= 126) {
       text += next;
       at += 2;
-      continue;
-    }
-    if (char === '\n' && !inSolid && quote) {
-      if (next === '>') {
-        text += '\n';
-        at += 2;
-        continue;
-      }
-      endQuote('blockquote');
-    }
-    if (inSolid ? char !== '`' : !reserved.includes(char)) {
+      lineBegins = false;
+    } else if (inSolid ? char !== '`' : !reserved.includes(char)) {
       text += char;
       at += 1;
-      continue;
-    }
-    if (top && ends(top.type, source, at)) {
+      lineBegins = char === '\n' || char === '\r';
+      if (char === '\n' && quote && !inSolid) {
+        if (source[at] === '>' && quote.type === 'blockquote') at += 1;
+        else endQuote(quote);
+      }
+    } else if (top && ends(top.type, source, at)) {
       open.pop();
       const entity: Entity = { type: top.type, offset: top.offset, length: text.length - top.offset };
       if (top.language) entity.language = top.language;
-      at += markLength(top.type);
-      if (top.type === 'text_link') {
-        const link = readLink(source, at);
-        if (link.at < 0) throw fail(`Can't find end of a URL at byte offset ${bytes(at + 1)}`);
-        entity.url = link.url ?? text.slice(top.offset);
-        at = link.at;
-      }
+      at = endOf(source, at, entity, text);
       add(entity);
-      continue;
-    }
-    if (char === '>' && !quote && open.length === 0 && (at === 0 || source[at - 1] === '\n')) {
-      quote = { offset: text.length };
+    } else if (char === '>' && lineBegins && !quote) {
+      quote = { offset: text.length, depth: open.length, type: 'blockquote' };
       at += 1;
-      continue;
-    }
-    if (source.startsWith('||', at) && quote && open.length === 0 && isLineEnd(source[at + 2])) {
-      endQuote('expandable_blockquote');
+      lineBegins = false;
+    } else if (quote && open.length === quote.depth && /^\|\|(\r?\n|$)/.test(source.slice(at, at + 4))) {
+      quote.type = 'expandable_blockquote';
       at += 2;
-      continue;
+    } else {
+      const begun = begin(source, at);
+      if (!begun) throw fail(`Character '${char}' is reserved and must be escaped with the preceding '\\'`);
+      open.push({ ...begun, offset: text.length, at });
+      at = begun.after;
     }
-    const begun = begin(source, at);
-    if (!begun) throw reservedAt(at);
-    open.push({ ...begun, offset: text.length, at });
-    at = begun.after;
   }
+  if (quote) endQuote(quote);
   const left = open.at(-1);
   if (left) throw unclosed(left);
-  if (quote) endQuote('blockquote');
   return { text, entities };
 }
 
-const isLineEnd = (char: string | undefined) => char === undefined || char === '\n';
+const fail = (sentence: string) => badRequest(`can't parse entities: ${sentence}`);
+const bytes = (source: string, at: number) => Buffer.byteLength(source.slice(0, at));
+
+/** Reads the closing mark, with the address of links and custom emoji; returns the position behind it. */
+function endOf(source: string, at: number, entity: Entity, text: string): number {
+  const after = at + markLength(entity.type);
+  if (entity.type !== 'text_link' && entity.type !== 'custom_emoji') return after;
+  const isEmoji = entity.type === 'custom_emoji';
+  if (isEmoji && source[after] !== '(') throw fail('Custom emoji entity must contain a tg://emoji URL');
+  const link = readLink(source, after);
+  if (link.at < 0) {
+    throw fail(`Can't find end of a ${isEmoji ? 'custom emoji ' : ''}URL at byte offset ${bytes(source, after + 1)}`);
+  }
+  if (isEmoji) {
+    const id = /^tg:(?:\/\/)?emoji\/?\?(?:.*&)?id=([1-9]\d*)/i.exec(link.url ?? '')?.[1];
+    if (!id) throw fail('Invalid custom emoji identifier specified');
+    entity.custom_emoji_id = id;
+  } else entity.url = link.url ?? text.slice(entity.offset);
+  return link.at;
+}
 
 function ends(type: string, source: string, at: number): boolean {
   switch (type) {
@@ -140,7 +142,7 @@ function begin(
     case '[':
       return { type: 'text_link', name: 'TextUrl', after: at + 1 };
     case '!':
-      return source[at + 1] === '[' ? { type: 'text_link', name: 'CustomEmoji', after: at + 2 } : null;
+      return source[at + 1] === '[' ? { type: 'custom_emoji', name: 'CustomEmoji', after: at + 2 } : null;
     case '`':
       return source.startsWith('```', at) ? beginPre(source, at) : { type: 'code', name: 'Code', after: at + 1 };
     default:

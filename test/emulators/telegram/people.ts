@@ -20,6 +20,9 @@ const kindOf: [keyof SayOptions, MediaKind][] = [
   ['sticker', 'sticker'],
 ];
 
+/** Presses wait in a queue of their own per person, apart from the private chat with the same id. */
+const pressQueueBase = 2 ** 44;
+
 type People = Pick<
   TelegramEmulator,
   'say' | 'album' | 'editMessage' | 'unfurl' | 'deleteMessage' | 'press' | 'react' | 'service'
@@ -112,7 +115,7 @@ export function createPeople(parts: {
           : { message_id: ref.message_id, chat: room.chat, date: 0 };
       const where = options.noMessage ? { inline_message_id: `AQ${id}` } : { message };
       const body = { id, from: user, ...where, chat_instance: `-58${Math.abs(room.chat.id)}`, data };
-      const update_id = queue.add('callback_query', body, { queue: user.id });
+      const update_id = queue.add('callback_query', body, { queue: pressQueueBase + user.id });
       return {
         id,
         update_id,

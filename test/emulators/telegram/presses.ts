@@ -20,7 +20,12 @@ export function createPresses(state: State): Presses {
   return {
     open() {
       const id = `43${String(state.nextId()).padStart(16, '0')}`;
-      presses.set(id, { at: state.clock.now() });
+      const now = state.clock.now();
+      for (const [old, { at }] of presses) {
+        if (now - at <= pressMs * 2) break;
+        presses.delete(old);
+      }
+      presses.set(id, { at: now });
       return id;
     },
     answer(id, text, alert) {

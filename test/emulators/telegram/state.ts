@@ -108,7 +108,7 @@ export function createState(options: {
         reactions: new Map(),
       };
       room.stored.set(message.message_id, stored);
-      if (message.from?.is_bot) room.lastBot = message.from.id;
+      if (message.from?.is_bot && !message.sender_chat) room.lastBot = message.from.id;
       if (room.stored.size > state.messagesKeptMax) {
         const oldest = room.stored.keys().next().value;
         if (oldest !== undefined) room.stored.delete(oldest);
