@@ -238,6 +238,7 @@ create table outbox (
   channel text not null,
   chat text not null,
   thread text,
+  direct integer not null,
   kind text not null,
   target text,
   run_id text,

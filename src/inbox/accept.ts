@@ -213,7 +213,7 @@ async function runCommand(arrival: Arrival, spec: CommandSpec, args: string, adm
     admin,
     binding,
     conversationKey: key,
-    tell: (place, markdown) => tell(arrival, place, markdown, null),
+    tellDirect: (place, markdown) => tell(arrival, place, true, markdown, null),
   });
   await keep(q, channel, message, now, 'handled', null, null);
   if (reply !== null) await answer(arrival, reply);
@@ -305,14 +305,20 @@ async function dueAt(arrival: Arrival, account: Account): Promise<number> {
 }
 
 function answer(arrival: Arrival, markdown: string): Promise<void> {
-  const replyTo = arrival.message.chat.kind === 'group' ? arrival.message.messageId : null;
-  return tell(arrival, arrival.place, markdown, replyTo);
+  const direct = arrival.message.chat.kind === 'direct';
+  return tell(arrival, arrival.place, direct, markdown, direct ? null : arrival.message.messageId);
 }
 
-async function tell(arrival: Arrival, place: Place, markdown: string, replyTo: string | null): Promise<void> {
+async function tell(
+  arrival: Arrival,
+  place: Place,
+  direct: boolean,
+  markdown: string,
+  replyTo: string | null,
+): Promise<void> {
   await enqueue(
     arrival.q,
-    { place, markdown, runId: null, replyTo, priority: 'notice' },
+    { place, direct, markdown, runId: null, replyTo, priority: 'notice' },
     arrival.parts.limitsOf(place.channel),
     arrival.now,
   );

@@ -33,8 +33,8 @@ export interface CommandContext {
   admin: boolean;
   binding: BindingSpec;
   conversationKey: string;
-  /** Puts a line into another chat of this channel. */
-  tell(place: Place, markdown: string): Promise<void>;
+  /** Puts a line into somebody's direct chat. */
+  tellDirect(place: Place, markdown: string): Promise<void>;
 }
 
 export interface CommandSpec {
@@ -137,7 +137,7 @@ export const commands: readonly CommandSpec[] = [
 ];
 
 async function pair(context: CommandContext): Promise<string> {
-  const { q, args, admin, words, channel, message, now, settings, tell } = context;
+  const { q, args, admin, words, channel, message, now, settings, tellDirect } = context;
   if (!admin) return words.pairAdminOnly;
   const actor = `${channel}:${message.sender.id}`;
   if (args === '') return words.pairUsage;
@@ -166,7 +166,7 @@ async function pair(context: CommandContext): Promise<string> {
   }
   const pairing = await admitByCode(q, args, actor, now);
   if (!pairing) return words.pairUnknownCode;
-  await tell({ channel: pairing.channel, chat: pairing.chat }, words.pairAdmitted);
+  await tellDirect({ channel: pairing.channel, chat: pairing.chat }, words.pairAdmitted);
   return words.pairConfirm(pairing.name, `${pairing.channel}:${pairing.userId}`);
 }
 

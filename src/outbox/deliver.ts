@@ -27,7 +27,6 @@ export interface DeliverParts {
   log: Log;
   owner: string;
   adapterOf: (channel: string) => Adapter | undefined;
-  isDirect: (channel: string, chat: string) => boolean;
   /** A chat got a new id while we sent (rule 20). */
   onMigrated: (channel: string, from: string, to: string) => Promise<void>;
   /** An answer was given up; people are told once where that is possible. */
@@ -40,6 +39,8 @@ export interface Deliver extends Stage {
   paceOf(channel: string): Pace | undefined;
 }
 
+/** How long `stop` goes on sending what is due. */
+const flushMs = 3_000;
 /** Chats looked at in one turn. */
 const headsPerTurn = 256;
 /** Waits after failures that say nothing of how long: 1 s doubling to 60 s. */
@@ -80,9 +81,8 @@ export function createDeliver(parts: DeliverParts): Deliver {
         later((row.leaseUntil ?? now) + 1);
         continue;
       }
-      const kind = parts.isDirect(row.place.channel, row.place.chat) ? 'direct' : 'group';
       const what = row.priority === outboxPriority.rest ? 'more' : 'answer';
-      const wait = paceOf(row.place.channel)?.take(row.place.chat, kind, what, now) ?? 0;
+      const wait = paceOf(row.place.channel)?.take(row.place.chat, row.direct ? 'direct' : 'group', what, now) ?? 0;
       if (wait > 0) later(now + wait);
       else due.push(row);
     }
@@ -204,7 +204,16 @@ export function createDeliver(parts: DeliverParts): Deliver {
     paceOf,
     async stop() {
       await stage.stop();
-      await Promise.all(underWay);
+      // What is due is still sent; what must wait stays in the outbox for the next start.
+      let late = false;
+      const cancel = clock.after(flushMs, () => {
+        late = true;
+      });
+      do {
+        await Promise.all(underWay);
+        await turn();
+      } while (underWay.size > 0 && !late);
+      cancel();
     },
   };
 }

@@ -9,6 +9,7 @@ import type { Place } from '../types/message.ts';
 
 export interface Outgoing {
   place: Place;
+  direct: boolean;
   markdown: string;
   runId: string | null;
   replyTo: string | null;
@@ -39,6 +40,7 @@ export async function enqueue(
     await addOutboxRow(q, {
       id,
       place: outgoing.place,
+      direct: outgoing.direct,
       kind: replaces === null ? 'send' : 'edit',
       target: replaces,
       runId: outgoing.runId,

@@ -136,6 +136,7 @@ async function writeFirstPiece(parts: StreamParts, id: string, markdown: string)
     await addOutboxRow(q, {
       id,
       place: parts.place,
+      direct: parts.direct,
       kind: 'send',
       target: null,
       runId: parts.runId,

@@ -142,3 +142,14 @@ export async function admitChat(q: Query, channel: string, chat: string, actor: 
     after: { admitted: true },
   });
 }
+
+/** The first visitor with the printed link: the account, its admin role, and the audit row (rule 93). */
+export async function ensureOwner(
+  q: Query,
+  who: { channel: string; userId: string; name: string },
+  now: number,
+): Promise<void> {
+  await ensureAccount(q, who.channel, { id: who.userId, name: who.name, membership: 'full' }, newId(now), now);
+  const account = `${who.channel}:${who.userId}`;
+  await makeAdmin(q, who.channel, who.userId, account, 'owner', now);
+}

@@ -57,6 +57,7 @@ export async function finish(
         q,
         {
           place: run.place,
+          direct: work.conversation.audience === 'direct',
           markdown: shown,
           runId: run.id,
           replyTo: run.replyTo,

@@ -99,7 +99,7 @@ export async function openWork(
       signal,
       log,
       now: () => clock.now(),
-      values: parts.valuesOf(run.agent, owner ? `${owner.kind}:${owner.id}` : ''),
+      values: parts.valuesOf(run.agent, owner),
     },
     unbooked,
     ...clocks,

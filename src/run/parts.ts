@@ -29,7 +29,7 @@ export interface RunParts {
   modelOf: (profile: string) => Model;
   adapterOf: (channel: string) => Adapter | undefined;
   paceOf: (channel: string) => Pace | undefined;
-  valuesOf: (agent: string, owner: string) => ValueStore;
+  valuesOf: (agent: string, owner: ToolContext['owner']) => ValueStore;
   uploadsFolder: string;
   count: (
     name:

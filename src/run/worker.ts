@@ -5,6 +5,7 @@ import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
+import { readConversation } from '../store/conversations.ts';
 import { finishMessages } from '../store/inbox.ts';
 import {
   assertOwned,
@@ -159,6 +160,7 @@ async function endUnopened(parts: RunParts, run: Run, error: unknown): Promise<v
   const adapter = parts.adapterOf(run.place.channel);
   const stopped = error instanceof StopRequested;
   const words = wordsFor(null, parts.settings().language);
+  const { audience } = await readConversation(db, run.conversationId);
   await db.tx(async (q) => {
     await assertOwned(q, run.id, parts.owner, db.forUpdate);
     const now = clock.now();
@@ -168,6 +170,7 @@ async function endUnopened(parts: RunParts, run: Run, error: unknown): Promise<v
         q,
         {
           place: run.place,
+          direct: audience === 'direct',
           markdown: words.runFailed(run.id),
           runId: run.id,
           replyTo: run.replyTo,

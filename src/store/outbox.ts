@@ -21,6 +21,8 @@ export const outboxPriority = { answer: 1, rest: 2, notice: 3 } as const;
 export interface OutboxRow {
   id: string;
   place: Place;
+  /** A chat with one person: its pace differs from a room's. */
+  direct: boolean;
   kind: OutboxKind;
   target: string | null;
   runId: string | null;
@@ -39,6 +41,7 @@ interface StoredRow {
   channel: string;
   chat: string;
   thread: string | null;
+  direct: number;
   kind: OutboxKind;
   target: string | null;
   run_id: string | null;
@@ -56,6 +59,7 @@ function outboxRowOf(row: StoredRow): OutboxRow {
   return {
     id: row.id,
     place: { channel: row.channel, chat: row.chat, ...(row.thread === null ? {} : { thread: row.thread }) },
+    direct: row.direct === 1,
     kind: row.kind,
     target: row.target,
     runId: row.run_id,
@@ -72,17 +76,18 @@ function outboxRowOf(row: StoredRow): OutboxRow {
 
 export type NewOutboxRow = Pick<
   OutboxRow,
-  'id' | 'place' | 'kind' | 'target' | 'runId' | 'replyTo' | 'markdown' | 'priority' | 'createdAt'
+  'id' | 'place' | 'direct' | 'kind' | 'target' | 'runId' | 'replyTo' | 'markdown' | 'priority' | 'createdAt'
 >;
 
 export async function addOutboxRow(q: Query, row: NewOutboxRow): Promise<void> {
   await q.run(
-    `insert into outbox (id, channel, chat, thread, kind, target, run_id, reply_to, body, priority, state, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?)`,
+    `insert into outbox (id, channel, chat, thread, direct, kind, target, run_id, reply_to, body, priority, state, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?)`,
     row.id,
     row.place.channel,
     row.place.chat,
     row.place.thread ?? null,
+    row.direct ? 1 : 0,
     row.kind,
     row.target,
     row.runId,

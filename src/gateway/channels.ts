@@ -1,0 +1,131 @@
+/** The adapters of this process: made from the configuration, started, watched, replaced by a reload. */
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { ChannelConfig } from '../config/config.ts';
+import { createChannelState } from '../store/channel_state.ts';
+import type { Db } from '../store/db.ts';
+import { createJournal } from '../store/journal.ts';
+import type { Adapter, AdapterPlugin, ChannelState, Inbox } from '../types/adapter.ts';
+import type { ChannelFacts } from '../types/settings.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface ChannelReport {
+  name: string;
+  type: string;
+  state: ChannelState;
+  reason?: string;
+  since: number;
+}
+
+export interface ChannelsParts {
+  db: Db;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  plugins: readonly AdapterPlugin[];
+  publicUrl: () => string | null;
+  inboxOf: (channel: string) => Inbox;
+  commands: () => { name: string; description: string }[];
+}
+
+interface Running {
+  plugin: AdapterPlugin;
+  config: string;
+  adapter: Adapter;
+  report: ChannelReport;
+}
+
+export interface Channels {
+  /** Makes, replaces and removes adapters so that they are those of the configuration. Starts nothing. */
+  set(configs: Readonly<Record<string, ChannelConfig>>): Promise<void>;
+  /** Starts those that do not run yet; resolves at once, their reports say how it goes. */
+  start(): void;
+  adapterOf(channel: string): Adapter | undefined;
+  facts(): Map<string, ChannelFacts>;
+  list(): { name: string; type: string; adapter: Adapter }[];
+  reports(): ChannelReport[];
+  /** No further event comes in; sending still works. */
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createChannels(parts: ChannelsParts): Channels {
+  const running = new Map<string, Running>();
+  const started = new Set<string>();
+
+  function make(name: string, config: ChannelConfig, plugin: AdapterPlugin): Running {
+    const log = parts.log.child({ channel: name });
+    const report: ChannelReport = { name, type: config.type, state: 'starting', since: parts.clock.now() };
+    const adapter = plugin.create(config.settings, {
+      channel: name,
+      log,
+      clock: parts.clock,
+      publicUrl: parts.publicUrl(),
+      journal: createJournal(parts.db, parts.clock, name),
+      state: createChannelState(parts.db, name),
+      report(state, reason) {
+        if (report.state === state && report.reason === reason) return;
+        report.state = state;
+        report.since = parts.clock.now();
+        if (reason === undefined) delete report.reason;
+        else report.reason = reason;
+        parts.metrics.setChannelUp(name, state === 'up');
+        if (state === 'up') log.info({}, 'channel is up');
+        else if (state === 'failed') log.error({ reason }, 'channel has failed');
+        else log.warn({ reason, state }, 'channel is not up');
+      },
+      count: (event) => parts.metrics.countChannel(name, event),
+    });
+    return { plugin, config: JSON.stringify(config), adapter, report };
+  }
+
+  async function remove(name: string): Promise<void> {
+    const channel = running.get(name);
+    running.delete(name);
+    if (started.delete(name)) await channel?.adapter.stop();
+    await channel?.adapter.close?.();
+  }
+
+  return {
+    async set(configs) {
+      for (const [name, channel] of running)
+        if (JSON.stringify(configs[name] ?? null) !== channel.config) await remove(name);
+      for (const [name, config] of Object.entries(configs)) {
+        if (running.has(name)) continue;
+        const plugin = parts.plugins.find((candidate) => candidate.type === config.type);
+        if (plugin) running.set(name, make(name, config, plugin));
+      }
+    },
+    start() {
+      for (const [name, channel] of running) {
+        if (started.has(name)) continue;
+        started.add(name);
+        channel.adapter
+          .start(parts.inboxOf(name))
+          .then(() => channel.adapter.registerCommands?.(parts.commands()))
+          .catch((error) => {
+            channel.report.state = 'failed';
+            channel.report.reason = messageOf(error);
+            parts.log.error({ channel: name, err: error }, `channel did not start: ${messageOf(error)}`);
+          });
+      }
+    },
+    adapterOf: (channel) => running.get(channel)?.adapter,
+    facts: () =>
+      new Map(
+        [...running].map(([name, { plugin, adapter }]) => [
+          name,
+          { type: plugin.type, threads: adapter.features.threads, groupsNeedAdmission: plugin.groupsNeedAdmission },
+        ]),
+      ),
+    list: () => [...running].map(([name, { plugin, adapter }]) => ({ name, type: plugin.type, adapter })),
+    reports: () => [...running.values()].map(({ report }) => report),
+    async stop() {
+      await Promise.all([...started].map((name) => running.get(name)?.adapter.stop()));
+    },
+    async close() {
+      await Promise.all([...running.values()].map(({ adapter }) => adapter.close?.()));
+    },
+  };
+}

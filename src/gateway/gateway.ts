@@ -1,0 +1,250 @@
+/** Puts the stages together and starts them. Everything they need is handed in from here; nothing here decides. */
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { limits } from '../base/limits.ts';
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/config.ts';
+import type { Plugins } from '../config/schema.ts';
+import { createHttp } from '../http/server.ts';
+import { createInbox, type InboxParts } from '../inbox/accept.ts';
+import { describeCommands } from '../inbox/commands.ts';
+import { createDispatch } from '../inbox/dispatch.ts';
+import { rekeyChat } from '../inbox/route.ts';
+import { createModel } from '../models/create_model.ts';
+import { createDeliver } from '../outbox/deliver.ts';
+import { enqueue } from '../outbox/enqueue.ts';
+import { ensureOwner, mintClaim } from '../people/admission.ts';
+import { createWorker } from '../run/worker.ts';
+import { migrateChat } from '../store/chats.ts';
+import type { CommitHooks, Db } from '../store/db.ts';
+import { lockDataFolder } from '../store/lock.ts';
+import { openStore } from '../store/open.ts';
+import { freeForeignSends, outboxPriority } from '../store/outbox.ts';
+import { freeForeignRuns } from '../store/runs.ts';
+import { createValueStore } from '../store/values.ts';
+import type { Model } from '../types/model.ts';
+import type { Settings } from '../types/settings.ts';
+import { wordsFor } from '../words/index.ts';
+import { createChannels } from './channels.ts';
+import { createCleaner } from './cleaner.ts';
+import { createMetrics } from './metrics.ts';
+import { publishAgents } from './publish.ts';
+
+export interface GatewayOptions {
+  config: Config;
+  plugins: Plugins;
+  log: Log;
+  clock?: Clock;
+  /** Crash tests only. */
+  hooks?: CommitHooks;
+}
+
+export interface Gateway {
+  url: string;
+  db: Db;
+  settings(): Settings;
+  /** The code that makes somebody the first admin; null when there is one. Shown once. */
+  claimCode: string | null;
+  signInLink(name: string | null): Promise<string>;
+  reload(config: Config): Promise<void>;
+  /** Drains (rule 88) and gives the data folder back. */
+  stop(): Promise<void>;
+}
+
+/** Throws a GatehouseError with a hint when the data folder, the database or the port cannot be had. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { plugins, log } = options;
+  const clock = options.clock ?? systemClock;
+  let { config } = options;
+  const { dataDir } = config.gateway;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  chmodSync(dataDir, 0o700);
+  const local = config.storage.url.startsWith('sqlite:');
+  const lock = local ? lockDataFolder(dataDir) : null;
+  const owner = newId(clock.now());
+
+  const db = await openStore(config.storage.url, { log, ...(options.hooks ? { hooks: options.hooks } : {}) }).catch(
+    (error) => {
+      lock?.release();
+      throw error;
+    },
+  );
+  // With SQLite this process is the only one: what another left half done is free at once (DESIGN, Storage).
+  if (local)
+    await db.tx(async (q) => {
+      await freeForeignRuns(q, owner);
+      await freeForeignSends(q, owner);
+    });
+
+  const metrics = createMetrics(() => db, clock);
+  let models = new Map<string, Model>();
+  let settings: Settings;
+
+  const inboxParts: InboxParts = {
+    db,
+    clock,
+    log,
+    settings: () => settings,
+    limitsOf: (channel) =>
+      channels.adapterOf(channel)?.limits ?? { textLength: limits.answerCharsMax, measure: (text) => text.length },
+    count: metrics.count,
+  };
+  const channels = createChannels({
+    db,
+    clock,
+    log,
+    metrics,
+    plugins: plugins.adapters,
+    publicUrl: () => config.gateway.publicUrl,
+    inboxOf: (channel) => createInbox(inboxParts, channel),
+    commands: () => describeCommands(wordsFor(null, config.gateway.language)),
+  });
+
+  const apply = async (next: Config) => {
+    config = next;
+    await channels.set(next.channels);
+    models = new Map();
+    settings = {
+      gatewayName: next.gateway.name,
+      language: next.gateway.language,
+      timezone: next.gateway.timezone,
+      runsMax: next.gateway.concurrency.runs,
+      bindings: next.bindings,
+      agents: await publishAgents(db, next.agents, clock.now()),
+      models: next.models,
+      admins: new Set(next.admins),
+      policies: next.policies,
+      channels: channels.facts(),
+    };
+  };
+  await apply(config);
+
+  const modelOf = (profile: string): Model => {
+    let model = models.get(profile);
+    if (!model) {
+      model = createModel(profile, settings.models, { clock, log });
+      models.set(profile, model);
+    }
+    return model;
+  };
+  const deliver = createDeliver({
+    db,
+    clock,
+    log,
+    owner,
+    adapterOf: channels.adapterOf,
+    onMigrated: (channel, from, to) =>
+      db.tx((q) => migrateChat(q, channel, from, to, (key) => rekeyChat(key, from, to))),
+    async onFailed(row) {
+      // Once, and never about the notice itself, so that an unreachable chat does not fill the outbox.
+      const adapter = channels.adapterOf(row.place.channel);
+      if (!adapter || row.runId === null || row.priority === outboxPriority.notice) return;
+      const words = wordsFor(null, settings.language);
+      await db.tx((q) =>
+        enqueue(
+          q,
+          {
+            place: row.place,
+            direct: row.direct,
+            markdown: words.undeliverable,
+            runId: null,
+            replyTo: null,
+            priority: 'notice',
+          },
+          adapter.limits,
+          clock.now(),
+        ),
+      );
+    },
+    count: metrics.count,
+  });
+  const dispatch = createDispatch({ db, clock, log, settings: () => settings });
+  const worker = createWorker({
+    db,
+    clock,
+    log,
+    owner,
+    settings: () => settings,
+    capabilities: plugins.capabilities,
+    modelOf,
+    adapterOf: channels.adapterOf,
+    paceOf: deliver.paceOf,
+    valuesOf: (agent, of) => createValueStore(db, clock, agent, of),
+    uploadsFolder: join(dataDir, 'uploads'),
+    count: metrics.count,
+  });
+  const cleaner = createCleaner({ db, clock, log, dataDir, retention: () => config.retention });
+  const http = createHttp({
+    listen: config.gateway.listen,
+    publicUrl: config.gateway.publicUrl,
+    db,
+    clock,
+    log,
+    channels: channels.list,
+    async readiness() {
+      const store = await db.ping().then(
+        () => ({ ok: true }),
+        (error) => ({ ok: false, reason: messageOf(error) }),
+      );
+      return { store, channels: channels.reports() };
+    },
+    metrics: async () => (config.metrics.enabled ? metrics.text() : ''),
+    onOwner: (who, q) => ensureOwner(q, who, clock.now()),
+  });
+
+  const undo = async () => {
+    await db.close();
+    lock?.release();
+  };
+  const { url } = await http.start().catch(async (error) => {
+    await undo();
+    throw error;
+  });
+  deliver.start();
+  worker.start();
+  dispatch.start();
+  cleaner.start();
+  channels.start();
+  const claimCode = await db.tx((q) => mintClaim(q, settings.admins.size, clock.now()));
+
+  let stopping: Promise<void> | null = null;
+  return {
+    url,
+    db,
+    settings: () => settings,
+    claimCode,
+    async signInLink(name) {
+      const web = channels.list().find((channel) => channel.type === 'web');
+      if (!web) throw new Error('there is no channel of type web, so there is no page to sign in to');
+      const id =
+        name === null
+          ? 'owner'
+          : name
+              .toLowerCase()
+              .replaceAll(/[^a-z0-9_-]+/g, '-')
+              .slice(0, 64);
+      return http.signInLink({ channel: web.name, userId: id, name: name ?? 'Owner', owner: name === null });
+    },
+    async reload(next) {
+      await apply(next);
+      channels.start();
+      dispatch.wake();
+    },
+    stop() {
+      stopping ??= (async () => {
+        await channels.stop();
+        await dispatch.stop();
+        await worker.stop();
+        cleaner.stop();
+        await deliver.stop();
+        await channels.close();
+        await http.stop();
+        await undo();
+      })();
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** What the invariants promise, counted (rule 92). */
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { Clock } from '../base/clock.ts';
+import type { Db } from '../store/db.ts';
+import { outboxBacklog } from '../store/outbox.ts';
+import { countActiveRuns } from '../store/runs.ts';
+
+const counters = {
+  inbox_messages: 'Messages taken for the bot.',
+  inbox_duplicates: 'Redelivered events that were dropped.',
+  inbox_ignored: 'Events that were not for the bot.',
+  inbox_refused: 'Messages refused: no access, queue full.',
+  runs_completed: 'Runs that answered.',
+  runs_failed: 'Runs that ended by an error.',
+  runs_cancelled: 'Runs that were stopped.',
+  runs_over_budget: 'Runs that would have passed a spending cap.',
+  tool_calls: 'Tool calls that ran.',
+  tool_calls_refused: 'Tool calls that were refused or had wrong arguments.',
+  outbox_sent: 'Messages and edits the platforms took.',
+  outbox_retries: 'Sends that will be repeated.',
+  outbox_unknown: 'Sends whose outcome was unknown.',
+  outbox_failed: 'Messages given up.',
+  outbox_rate_limited: 'Answers "too many requests" of platforms.',
+} as const;
+
+export type CounterName = keyof typeof counters;
+
+export interface Metrics {
+  count(name: CounterName): void;
+  /** Counts an adapter's own events, such as reconnects. */
+  countChannel(channel: string, name: string): void;
+  setChannelUp(channel: string, up: boolean): void;
+  text(): Promise<string>;
+}
+
+export function createMetrics(db: () => Db | null, clock: Clock): Metrics {
+  const registry = new Registry();
+  const made = new Map<string, Counter>();
+  for (const [name, help] of Object.entries(counters))
+    made.set(name, new Counter({ name: `gatehouse_${name}_total`, help, registers: [registry] }));
+  const channelEvents = new Counter({
+    name: 'gatehouse_channel_events_total',
+    help: 'Events an adapter counts, such as reconnects.',
+    labelNames: ['channel', 'event'],
+    registers: [registry],
+  });
+  const channelUp = new Gauge({
+    name: 'gatehouse_channel_up',
+    help: '1 while the channel is connected.',
+    labelNames: ['channel'],
+    registers: [registry],
+  });
+  const waiting = new Gauge({ name: 'gatehouse_outbox_waiting', help: 'Undelivered messages.', registers: [registry] });
+  const age = new Gauge({
+    name: 'gatehouse_outbox_age_seconds',
+    help: 'Age of the oldest undelivered message.',
+    registers: [registry],
+  });
+  const active = new Gauge({ name: 'gatehouse_runs_active', help: 'Runs queued or running.', registers: [registry] });
+  const memory = new Gauge({ name: 'gatehouse_memory_bytes', help: 'Resident memory.', registers: [registry] });
+  return {
+    count: (name) => made.get(name)?.inc(),
+    countChannel: (channel, event) => channelEvents.inc({ channel, event }),
+    setChannelUp: (channel, up) => channelUp.set({ channel }, up ? 1 : 0),
+    async text() {
+      const store = db();
+      if (store) {
+        const backlog = await outboxBacklog(store);
+        waiting.set(backlog.count);
+        age.set(backlog.oldest === null ? 0 : Math.max(0, clock.now() - backlog.oldest) / 1000);
+        active.set(await countActiveRuns(store));
+      }
+      memory.set(process.memoryUsage.rss());
+      return registry.metrics();
+    },
+  };
+}
