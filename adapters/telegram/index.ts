@@ -64,7 +64,7 @@ export const adapter: AdapterPlugin<TelegramConfig> = {
       },
     },
   },
-  defaultAccess: { direct: 'pairing', group: 'allowlist' },
+  defaultAccess: { direct: 'pairing', group: 'open' },
   groupsNeedAdmission: true,
   accountIds: {
     pattern: '^[0-9]{1,16}$',

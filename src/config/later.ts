@@ -67,7 +67,7 @@ export const laterChannels: LaterChannel[] = [
   {
     type: 'imessage',
     groupsNeedAdmission: true,
-    defaultAccess: { direct: 'pairing', group: 'allowlist' },
+    defaultAccess: { direct: 'pairing', group: 'open' },
     configSchema: {
       description: 'iMessage, through a BlueBubbles server on a Mac.',
       required: ['url', 'password'],
