@@ -28,7 +28,7 @@ import { createValueStore } from '../store/values.ts';
 import type { Model } from '../types/model.ts';
 import type { Settings } from '../types/settings.ts';
 import { wordsFor } from '../words/index.ts';
-import { createChannels } from './channels.ts';
+import { type ChannelReport, createChannels } from './channels.ts';
 import { createCleaner } from './cleaner.ts';
 import { createMetrics } from './metrics.ts';
 import { publishAgents } from './publish.ts';
@@ -46,6 +46,7 @@ export interface Gateway {
   url: string;
   db: Db;
   settings(): Settings;
+  reports(): ChannelReport[];
   /** The code that makes somebody the first admin; null when there is one. Shown once. */
   claimCode: string | null;
   signInLink(name: string | null): Promise<string>;
@@ -215,6 +216,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     url,
     db,
     settings: () => settings,
+    reports: channels.reports,
     claimCode,
     async signInLink(name) {
       const web = channels.list().find((channel) => channel.type === 'web');

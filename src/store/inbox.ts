@@ -175,6 +175,12 @@ export async function countWaiting(q: Query, conversationId: string): Promise<nu
   return row?.n ?? 0;
 }
 
+/** Over all conversations; for status. */
+export async function countAllWaiting(q: Query): Promise<number> {
+  const row = await q.get<{ n: number }>(`select count(*) as n from inbox where state = 'waiting'`);
+  return row?.n ?? 0;
+}
+
 /** Waiting parts of one message wait on until `until` (rule 5). */
 export async function holdParts(q: Query, conversationId: string, partOf: string, until: number): Promise<void> {
   await q.run(

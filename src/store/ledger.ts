@@ -98,3 +98,33 @@ export async function settleLost(q: Query, runId: string): Promise<void> {
     runId,
   );
 }
+
+export interface AgentUsage {
+  agent: string;
+  runs: number;
+  input: number;
+  cachedInput: number;
+  output: number;
+  usd: number;
+  partial: boolean;
+}
+
+/** One row an agent, the dearest first. */
+export async function usageByAgent(q: Query, since: number): Promise<AgentUsage[]> {
+  const rows = await q.all<{
+    agent: string;
+    runs: number;
+    input: number;
+    cached: number;
+    output: number;
+    usd: number;
+    unknown: number;
+  }>(
+    `select agent, count(distinct run_id) as runs, sum(input_tokens) as input, sum(cached_input_tokens) as cached,
+       sum(output_tokens) as output, sum(coalesce(cost_usd, 0)) as usd,
+       sum(case when settled = 1 and cost_usd is null then 1 else 0 end) as unknown
+     from ledger where created_at >= ? group by agent order by usd desc, agent`,
+    since,
+  );
+  return rows.map(({ cached, unknown, ...row }) => ({ ...row, cachedInput: cached, partial: unknown > 0 }));
+}

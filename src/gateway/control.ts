@@ -1,0 +1,111 @@
+/** What the commands of the control socket do. Those that need only the database work without a running gateway. */
+import { GatehouseError } from '../base/errors.ts';
+import { limits } from '../base/limits.ts';
+import { startOfDay } from '../base/time.ts';
+import type { ControlHandler } from '../cli/control_server.ts';
+import type { ClaimResult, LinkResult, PairListResult, PairResult, StatusResult, UsageResult } from '../cli/results.ts';
+import { admitAccount, admitByCode, admitChat, mintClaim } from '../people/admission.ts';
+import { listPairings } from '../store/accounts.ts';
+import type { Db } from '../store/db.ts';
+import { countAllWaiting } from '../store/inbox.ts';
+import { usageByAgent } from '../store/ledger.ts';
+import { outboxBacklog } from '../store/outbox.ts';
+import { countActiveRuns } from '../store/runs.ts';
+import type { Settings } from '../types/settings.ts';
+import type { ChannelReport } from './channels.ts';
+
+export interface OfflineParts {
+  db: Db;
+  now: () => number;
+  timezone: string;
+  /** Whether groups of a channel must be admitted, by its name; undefined = no such channel. */
+  groupsNeedAdmission: (channel: string) => boolean | undefined;
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** Commands on the database alone. */
+export function offlineHandlers(parts: OfflineParts): Record<string, ControlHandler> {
+  const { db, now } = parts;
+  return {
+    async pair(args): Promise<PairListResult | PairResult> {
+      if (args.action === 'list') {
+        const pending = await listPairings(db, now());
+        return { pending: pending.map((one) => ({ ...one, account: `${one.channel}:${one.userId}` })) };
+      }
+      if (args.action === 'code') {
+        const pairing = await db.tx((q) => admitByCode(q, String(args.code), 'cli', now()));
+        if (!pairing)
+          throw new GatehouseError('not_found', 'no open request has that code', {
+            hint: 'codes are good for one hour; "gatehouse pair list" shows who waits',
+          });
+        return { account: `${pairing.channel}:${pairing.userId}`, name: pairing.name };
+      }
+      const account = String(args.account);
+      const colon = account.indexOf(':');
+      const [channel, id] = [account.slice(0, colon), account.slice(colon + 1)];
+      const groups = parts.groupsNeedAdmission(channel);
+      if (groups === undefined)
+        throw new GatehouseError('not_found', `there is no channel "${channel}"`, {
+          hint: 'write <channel>:<user id> with a key under channels: of config.yaml',
+        });
+      // A group's id on Telegram is negative.
+      if (groups && id.startsWith('-')) {
+        await db.tx((q) => admitChat(q, channel, id, 'cli', now()));
+        return { account, name: '' };
+      }
+      const admitted = await db.tx((q) => admitAccount(q, channel, id, '', 'cli', now()));
+      return { account, name: admitted.name };
+    },
+    async usage(args): Promise<UsageResult> {
+      const since = startOfDay(now(), parts.timezone) - (Number(args.days ?? 30) - 1) * dayMs;
+      return { since, rows: await usageByAgent(db, since) };
+    },
+  };
+}
+
+export interface OnlineParts extends OfflineParts {
+  version: string;
+  startedAt: number;
+  url: string;
+  settings: () => Settings;
+  reports: () => ChannelReport[];
+  signInLink: (name: string | null) => Promise<string>;
+}
+
+/** Everything but `reload` and `stop`, which belong to the process. */
+export function onlineHandlers(parts: OnlineParts): Record<string, ControlHandler> {
+  const { db, now } = parts;
+  return {
+    ...offlineHandlers(parts),
+    async link(args): Promise<LinkResult> {
+      const name = typeof args.name === 'string' && args.name.trim() !== '' ? args.name.trim() : null;
+      return { url: await parts.signInLink(name), expiresAt: now() + limits.signInLinkMs };
+    },
+    async claim(): Promise<ClaimResult> {
+      const code = await db.tx((q) => mintClaim(q, parts.settings().admins.size, now()));
+      return { code, expiresAt: code === null ? null : now() + limits.claimMs };
+    },
+    async status(): Promise<StatusResult> {
+      const [active, waiting, backlog] = await Promise.all([
+        countActiveRuns(db),
+        countAllWaiting(db),
+        outboxBacklog(db),
+      ]);
+      return {
+        version: parts.version,
+        pid: process.pid,
+        startedAt: parts.startedAt,
+        url: parts.url,
+        channels: parts.reports().map(({ name, type, state, reason }) => ({
+          name,
+          type,
+          state,
+          ...(reason === undefined ? {} : { reason }),
+        })),
+        runs: { active, waiting },
+        outbox: { waiting: backlog.count },
+      };
+    },
+  };
+}

@@ -1,0 +1,175 @@
+/** The program: the command line, and for `start` the gateway with its signals. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { systemClock } from './base/clock.ts';
+import { GatehouseError, messageOf } from './base/errors.ts';
+import { createLog } from './base/log.ts';
+import { remarks } from './cli/config_file.ts';
+import { startControl } from './cli/control_server.ts';
+import { runCli } from './cli/index.ts';
+import { exitCodes } from './cli/program.ts';
+import { type LoadedConfig, loadConfig, settleAuto } from './config/load.ts';
+import type { Plugins } from './config/schema.ts';
+
+const loadPlugins = async (): Promise<Plugins> => (await import('./plugins.ts')).plugins;
+
+function readVersion(): string {
+  for (const up of ['..', '../..']) {
+    try {
+      return (JSON.parse(readFileSync(new URL(`${up}/package.json`, import.meta.url), 'utf8')) as { version: string })
+        .version;
+    } catch {}
+  }
+  return 'unknown';
+}
+
+const version = readVersion();
+
+async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<number> {
+  const [{ startGateway }, { onlineHandlers }, plugins] = await Promise.all([
+    import('./gateway/gateway.ts'),
+    import('./gateway/control.ts'),
+    loadPlugins(),
+  ]);
+  let secrets = loaded.secretValues;
+  const log = createLog({ ...loaded.config.gateway.log, secrets: () => secrets });
+  const startedAt = systemClock.now();
+  const gateway = await startGateway({ config: loaded.config, plugins, log });
+
+  let end: (code: number) => void = () => {};
+  const ended = new Promise<number>((resolve) => {
+    end = resolve;
+  });
+  let reloaded = loaded;
+  const reload = async (): Promise<string[]> => {
+    const next = await settleAuto(loadConfig(loaded.config.file, process.env, plugins), process.env);
+    const fixed = needsRestart(reloaded, next);
+    secrets = [...new Set([...secrets, ...next.secretValues])];
+    await gateway.reload(next.config);
+    reloaded = next;
+    log.info({ file: next.file }, 'the new configuration is in use');
+    return [...remarks(next), ...fixed];
+  };
+  const control = await startControl(loaded.config.gateway.dataDir, {
+    ...onlineHandlers({
+      db: gateway.db,
+      now: () => systemClock.now(),
+      timezone: loaded.config.gateway.timezone,
+      groupsNeedAdmission: (channel) => gateway.settings().channels.get(channel)?.groupsNeedAdmission,
+      version,
+      startedAt,
+      url: gateway.url,
+      settings: gateway.settings,
+      reports: gateway.reports,
+      signInLink: gateway.signInLink,
+    }),
+    reload: async () => ({ remarks: await reload() }),
+    stop: async () => {
+      setImmediate(() => end(exitCodes.ok));
+      return { pid: process.pid };
+    },
+  });
+
+  process.on('SIGHUP', () => {
+    reload().catch((error) =>
+      log.error({}, `the configuration was not reloaded, the old one stays: ${messageOf(error)}`),
+    );
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      log.info({ signal }, 'stopping');
+      end(exitCodes.ok);
+    });
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody looked'));
+
+  await greet(gateway, loaded, options.open);
+  const keepAlive = setInterval(() => {}, 3_600_000);
+  const code = await ended;
+  clearInterval(keepAlive);
+  await control.close();
+  await gateway.stop();
+  return code;
+}
+
+/** What a reload cannot change, said once. */
+function needsRestart(before: LoadedConfig, after: LoadedConfig): string[] {
+  const keys = ['listen', 'dataDir', 'publicUrl'] as const;
+  const changed = keys.filter(
+    (key) => JSON.stringify(before.config.gateway[key]) !== JSON.stringify(after.config.gateway[key]),
+  );
+  const names = { listen: 'gateway.listen', dataDir: 'gateway.data_dir', publicUrl: 'gateway.public_url' };
+  const lines = changed.map((key) => `${names[key]} changes with the next start`);
+  if (before.config.storage.url !== after.config.storage.url) lines.push('storage.url changes with the next start');
+  return lines;
+}
+
+async function greet(
+  gateway: {
+    url: string;
+    claimCode: string | null;
+    signInLink(name: null): Promise<string>;
+    reports(): { type: string }[];
+  },
+  loaded: LoadedConfig,
+  open: boolean,
+): Promise<void> {
+  const lines = [`Gatehouse ${version} is running at ${gateway.url}`];
+  if (gateway.reports().some(({ type }) => type === 'web')) {
+    const link = await gateway.signInLink(null);
+    lines.push('', 'Open the chat page with this link; it works once, within 15 minutes:', `  ${link}`);
+    if (open && process.stdout.isTTY && !process.env.CI) openInBrowser(link);
+  }
+  if (
+    gateway.claimCode !== null &&
+    loaded.config.bindings.some(({ channel }) => loaded.config.channels[channel]?.type !== 'web')
+  )
+    lines.push(
+      '',
+      'To become the first admin from a chat, send the bot this in a direct message within an hour:',
+      `  claim ${gateway.claimCode}`,
+    );
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Best effort: without a desktop the printed link is enough. */
+function openInBrowser(link: string): void {
+  const program =
+    process.platform === 'darwin' ? 'open' : process.env.DISPLAY || process.env.WAYLAND_DISPLAY ? 'xdg-open' : null;
+  if (program === null) return;
+  spawn(program, [link], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref();
+}
+
+async function offline(loaded: LoadedConfig, command: string, args: Record<string, unknown>): Promise<unknown> {
+  const [{ openStore }, { lockDataFolder }, { offlineHandlers }, plugins] = await Promise.all([
+    import('./store/open.ts'),
+    import('./store/lock.ts'),
+    import('./gateway/control.ts'),
+    loadPlugins(),
+  ]);
+  const { config } = loaded;
+  const lock = config.storage.url.startsWith('sqlite:') ? lockDataFolder(config.gateway.dataDir) : null;
+  const db = await openStore(config.storage.url);
+  try {
+    const handler = offlineHandlers({
+      db,
+      now: () => systemClock.now(),
+      timezone: config.gateway.timezone,
+      groupsNeedAdmission: (channel) =>
+        plugins.adapters.find(({ type }) => type === config.channels[channel]?.type)?.groupsNeedAdmission,
+    })[command];
+    if (!handler)
+      throw new GatehouseError('unavailable', `${command} needs a running gateway`, {
+        hint: 'start it with "gatehouse start"',
+      });
+    return await handler(args as Parameters<typeof handler>[0]);
+  } finally {
+    await db.close();
+    lock?.release();
+  }
+}
+
+process.exitCode = await runCli(process.argv.slice(2), { version, plugins: loadPlugins, start, offline });
+// What still lingers (an idle connection, a timer of a library) must not keep a stopped program.
+process.exit();
