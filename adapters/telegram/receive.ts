@@ -58,8 +58,7 @@ export function createPolling(parts: {
       offset = undefined;
       recovered();
       if (updates.length === 0) continue;
-      await store(updates, me);
-      if (signal.aborted) return;
+      if (!(await store(updates, me))) return;
       const ids = updates.map(updateId).filter((id) => id !== undefined);
       if (ids.length === 0) throw new Error('the server sends updates without an update_id');
       offset = Math.max(...ids) + 1;
@@ -73,17 +72,21 @@ export function createPolling(parts: {
     health.up();
   }
 
-  /** Returns when all is stored, however long that takes, or when stopping. */
-  async function store(updates: readonly unknown[], me: Me): Promise<void> {
+  /**
+   * True when all is stored, however long that takes. False only when stopping: then the whole batch stays
+   * unconfirmed, and what of it is stored is a duplicate next time.
+   */
+  async function store(updates: readonly unknown[], me: Me): Promise<boolean> {
     let { left, error } = await intake.take(updates, me);
-    while (left.length > 0 && !signal.aborted) {
+    while (left.length > 0) {
+      if (signal.aborted) return false;
       context.count('store_retries');
       health.down(`messages cannot be stored (${messageOf(error)}); Telegram keeps them, trying again`);
       await backoff.wait(signal).catch(() => {});
       ({ left, error } = await intake.take(left, me));
     }
-    // Left over only when stopping: then the whole batch stays unconfirmed, and stored ones are duplicates next time.
-    if (!signal.aborted) recovered();
+    recovered();
+    return true;
   }
 
   async function run(): Promise<void> {

@@ -107,20 +107,20 @@ function writeLink(writer: Writer, href: string, children: Inline[]): void {
   // Telegram makes a bare address a link by itself.
   const isBare =
     label === '' || children.every((child) => child.type === 'text' && [href, address].includes(child.text));
+  const url = acceptedUrl(href);
   if (isBare) writer.words(label || address);
-  else if (isLinkable(href)) writer.linked(href.toWellFormed(), () => writeInlines(writer, children));
+  else if (url !== null) writer.linked(url, () => writeInlines(writer, children));
   else {
     writeInlines(writer, children);
     writer.words(` (${address})`);
   }
 }
 
-/** Telegram silently drops a link it finds no host with a dot in: tdlib LinkManager.cpp, `check_link`. */
-function isLinkable(href: string): boolean {
-  try {
-    const { protocol, hostname } = new URL(href);
-    return (protocol === 'https:' || protocol === 'http:') && hostname.includes('.');
-  } catch {
-    return false;
-  }
+/** Telegram takes no link to a host without a dot or with a name before it: tdlib LinkManager.cpp, `check_link`. */
+function acceptedUrl(href: string): string | null {
+  if (!URL.canParse(href)) return null;
+  const { protocol, hostname, username, password, href: url } = new URL(href);
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  const isHost = /\.[^.]{2,}$|^\d+(?:\.\d+){3}$/.test(hostname);
+  return isWeb && isHost && username === '' && password === '' ? url : null;
 }

@@ -1,0 +1,204 @@
+/** The adapter with everything around it in memory: an inbox that can be made to fail, and all it says recorded. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { adapter as plugin, type TelegramConfig } from '../../../adapters/telegram/index.ts';
+import { type Clock, sleepOn, systemClock } from '../../../src/base/clock.ts';
+import { createLog } from '../../../src/base/log.ts';
+import type { Adapter, AdapterContext, ChannelState, Inbox } from '../../../src/types/adapter.ts';
+import type { InboundEvent, OutgoingMessage, Place } from '../../../src/types/message.ts';
+import { createFakeClock, type FakeClock } from '../../support/fake_clock.ts';
+
+export const token = '900000001:AAH-not-a-real-token-0123456789abcdef';
+const waitMs = 5_000;
+
+export interface Harness {
+  adapter: Adapter;
+  /** Stored events in their order. */
+  stored: InboundEvent[];
+  /** Called before an event counts as stored; a rejection refuses it. */
+  onAccept: (event: InboundEvent) => Promise<void> | void;
+  reports: { state: ChannelState; reason: string | undefined }[];
+  counts: Map<string, number>;
+  state: Map<string, string>;
+  lines: string[];
+  start(): Promise<void>;
+  /** Resolves when `ask` is truthy; asked after every event, report, count and log line. */
+  until<T>(what: string, ask: () => T | undefined | false | null): Promise<T>;
+  /** Everything the adapter said to anybody but Telegram. */
+  said(): string;
+}
+
+export interface HarnessOptions {
+  url: string;
+  config?: Partial<TelegramConfig>;
+  clock?: Clock;
+  publicUrl?: string;
+  state?: Map<string, string>;
+}
+
+/** The adapter is stopped after the test, and must never have said its token. */
+export function createHarness(t: TestContext, options: HarnessOptions): Harness {
+  const waiters = new Set<() => void>();
+  const changed = () => {
+    for (const waiter of waiters) waiter();
+  };
+  const lines: string[] = [];
+  const state = options.state ?? new Map<string, string>();
+  const harness: Omit<Harness, 'adapter'> = {
+    stored: [],
+    onAccept: () => {},
+    reports: [],
+    counts: new Map(),
+    state,
+    lines,
+    start: () => adapter.start(sink),
+    until(what, ask) {
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          waiters.delete(look);
+          reject(new Error(`waited in vain for ${what}; said: ${harness.said()}`));
+        }, waitMs);
+        const look = () => {
+          const found = ask();
+          if (!found) return;
+          clearTimeout(timer);
+          waiters.delete(look);
+          resolve(found);
+        };
+        waiters.add(look);
+        look();
+      });
+    },
+    said: () => [...lines, JSON.stringify(harness.reports), JSON.stringify([...harness.counts])].join('\n'),
+  };
+  const sink: Inbox = {
+    async accept(event) {
+      const accepting = harness.onAccept(event);
+      changed();
+      await accepting;
+      harness.stored.push(event);
+      changed();
+    },
+  };
+  const context: AdapterContext = {
+    channel: 'helper',
+    log: createLog({
+      level: 'debug',
+      format: 'json',
+      secrets: () => [],
+      write: (line) => {
+        lines.push(line);
+        changed();
+      },
+    }),
+    clock: options.clock ?? systemClock,
+    publicUrl: options.publicUrl ?? null,
+    journal: undefined as never,
+    state: {
+      get: async (key) => state.get(key) ?? null,
+      set: async (key, value) => void state.set(key, value),
+    },
+    report: (kind, reason) => {
+      harness.reports.push({ state: kind, reason });
+      changed();
+    },
+    count: (name) => {
+      harness.counts.set(name, (harness.counts.get(name) ?? 0) + 1);
+      changed();
+    },
+  };
+  const adapter = plugin.create(
+    { token, mode: 'polling', webhook_secret: null, api_url: options.url, ...options.config },
+    context,
+  );
+  t.after(async () => {
+    await adapter.stop();
+    await adapter.close?.();
+    assert.ok(!harness.said().includes('AAH-not-a-real-token'), 'the token was said');
+  });
+  return Object.assign(harness, { adapter });
+}
+
+/** A clock that moves only when told, and tells which waits are pending. */
+export interface WatchedClock extends FakeClock {
+  /** Resolves with the length of a pending wait between these bounds, as soon as there is one. */
+  waiting(fromMs: number, toMs: number): Promise<number>;
+}
+
+export function createWatchedClock(): WatchedClock {
+  const clock = createFakeClock();
+  const pending = new Set<number[]>();
+  const watchers = new Set<() => void>();
+  const watched: WatchedClock = {
+    ...clock,
+    after(ms, callback) {
+      const wait = [ms];
+      pending.add(wait);
+      const cancel = clock.after(ms, () => {
+        pending.delete(wait);
+        callback();
+      });
+      for (const watcher of watchers) watcher();
+      return () => {
+        pending.delete(wait);
+        cancel();
+      };
+    },
+    sleep: (ms, signal) => sleepOn(watched, ms, signal),
+    waiting(fromMs, toMs) {
+      return new Promise((resolve, reject) => {
+        const limit = setTimeout(() => {
+          watchers.delete(look);
+          reject(new Error(`nothing waits ${fromMs} to ${toMs} ms; pending: ${[...pending]}`));
+        }, waitMs);
+        const look = () => {
+          const found = [...pending].find(([ms]) => ms! >= fromMs && ms! <= toMs);
+          if (!found) return;
+          clearTimeout(limit);
+          watchers.delete(look);
+          resolve(found[0]!);
+        };
+        watchers.add(look);
+        look();
+      });
+    },
+  };
+  return watched;
+}
+
+let outgoing = 0;
+export function message(place: Place, markdown: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage {
+  outgoing += 1;
+  return { id: `out-${outgoing}`, place, markdown, ...more };
+}
+
+export function placeOf(chat: { id: number }, thread?: number): Place {
+  return { channel: 'helper', chat: String(chat.id), ...(thread === undefined ? {} : { thread: String(thread) }) };
+}
+
+/** The gateway's HTTP server in small: hands every request to the adapter. Closed after the test. */
+export async function serve(t: TestContext, adapter: () => Adapter): Promise<string> {
+  const server = createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const request = new Request(`http://gateway${incoming.url}`, {
+      method: incoming.method ?? 'GET',
+      headers: incoming.headers as Record<string, string>,
+      ...(incoming.method === 'POST' ? { body: Buffer.concat(chunks) } : {}),
+    });
+    const path = (incoming.url ?? '').replace(/^\/telegram\/helper/, '') || '/';
+    const response = await adapter().http!({ request, path, session: null });
+    outgoing.writeHead(response.status).end(Buffer.from(await response.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
