@@ -58,7 +58,7 @@ export function pageHtml({ name, account, theme, after, lines, cut }: PageParts)
 <section id="empty"${lines.length > 0 ? ' hidden' : ''}>
 <img src="/chat/assets/icon.svg" alt="" width="56" height="56">
 <h2>What can I do for you?</h2>
-<p>Ask in your own words. What needs a decision, you will be asked first.</p>
+<p>Ask in your own words, or begin with one of these.</p>
 <div class="prompts">${choices}</div>
 </section>
 <div id="log" role="log" aria-live="polite" aria-relevant="additions" aria-label="Conversation">
@@ -73,7 +73,7 @@ ${cut ? '<p class="cut">Earlier messages are not shown here.</p>\n' : ''}${lines
 <button type="button" id="stop" title="Stop (Esc)" aria-label="Stop" hidden>${icons.stop}</button>
 <button type="submit" id="send" title="Send (Enter)" aria-label="Send" disabled>${icons.send}</button>
 </form>
-<p class="hint"><kbd>Enter</kbd> sends <kbd>Shift</kbd>+<kbd>Enter</kbd> new line <kbd>Esc</kbd> stops <kbd>/</kbd> to write</p>
+<p class="hint"><span><kbd>Enter</kbd> send</span><span><kbd>Shift</kbd> <kbd>Enter</kbd> new line</span><span><kbd>Esc</kbd> stop</span><span><kbd>/</kbd> write</span></p>
 </footer>
 <div id="toasts" role="alert"></div>
 <noscript><p class="noscript">The chat needs JavaScript from this server. Nothing is loaded from anywhere else.</p></noscript>
