@@ -100,7 +100,7 @@ function checkCapabilities(context: CheckContext, name: string, agent: JsonObjec
   const visible = visibleNames(context, '__builtin__', {}, new Map(), null);
   for (const { id, path, entry } of usesOf(name, agent)) {
     if (id === 'undefined') continue;
-    const at = Object.keys(entry).length > 0 ? [...path, 'id'] : path;
+    const at = context.written([...path, 'id']) ? [...path, 'id'] : path;
     if (seen.has(id)) context.error(at, `${id} is listed twice; keep one`);
     seen.add(id);
     checkId(context, at, id);

@@ -46,10 +46,11 @@ export function loadConfig(path: string, env: NodeJS.ProcessEnv, plugins: Plugin
   const errors: ConfigIssue[] = [...document.issues];
   const warnings: ConfigIssue[] = [];
   const notices: ConfigIssue[] = [];
-  const issue = (at: Path, message: string): ConfigIssue => {
+  const lined = (at: Path) => {
     const line = document.lineOf(at);
-    return { path: formatPath(at), ...(line === undefined ? {} : { line }), message };
+    return line === undefined ? {} : { line };
   };
+  const issue = (at: Path, message: string): ConfigIssue => ({ path: formatPath(at), ...lined(at), message });
 
   const written = document.data;
   const leftOut = leaveOut(document, schema, notices, issue);
@@ -90,10 +91,7 @@ export function loadConfig(path: string, env: NodeJS.ProcessEnv, plugins: Plugin
     secretValues: secretsOf(schema, data, document, resolved),
     undecided: Object.keys(resolved.auto)
       .filter((name) => resolved.auto[name] === null)
-      .map((name) => ({
-        ...(document.lineOf(['models', name]) && { line: document.lineOf(['models', name])! }),
-        name,
-      })),
+      .map((name) => ({ name, ...lined(['models', name]) })),
   };
 }
 

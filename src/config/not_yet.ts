@@ -21,6 +21,12 @@ const agentKeys: Record<string, string> = {
   context: ignored,
   skills: ignored,
 };
+/** The same keys as the documentation writes them. */
+export const laterKeys: readonly string[] = [
+  'secrets.key',
+  ...Object.keys(agentKeys).map((key) => `agents.<name>.${key}`),
+  ...Object.keys(bindingKeys).map((key) => `bindings[].${key}`),
+];
 const asks = 'questions are not available yet in this version; tools that would ask are refused';
 const placeholders = /\{(channel_name|channel_purpose|channel_topic|member_count|member_list)\}/;
 

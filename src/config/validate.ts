@@ -62,6 +62,7 @@ function describe(error: ErrorObject, data: JsonObject, hidden: (path: Path) => 
     }
     case 'required': {
       const key = String(params.missingProperty);
+      if (schema.oneOf !== undefined) return missingTag(path, schema);
       const about = (schema.properties as Record<string, JsonSchema> | undefined)?.[key]?.description;
       return {
         path: [...path, key],
@@ -70,18 +71,14 @@ function describe(error: ErrorObject, data: JsonObject, hidden: (path: Path) => 
       };
     }
     case 'discriminator': {
-      const types = tagsOf(schema);
-      if (params.tagValue === undefined)
-        return { path: [...path, 'type'], message: `is missing; it is one of ${types.join(', ')}`, keep: true };
-      return wrong(`is not a platform known here${suggestion(String(params.tagValue), types, 'platforms')}`, [
-        ...path,
-        'type',
-      ]);
+      if (params.tagValue === undefined) return missingTag(path, schema);
+      const near = suggestion(String(params.tagValue), tagsOf(schema), 'platforms');
+      return wrong(`is not a platform known here${near}`, [...path, 'type']);
     }
     case 'propertyNames': {
       const names = schema.propertyNames as JsonSchema;
       const at = [...path, String(params.propertyName)];
-      return { path: at, message: `the name ${String(names['x-message'])}`, keep: true };
+      return { path: at, message: String(names['x-message']), keep: true };
     }
     default:
       if (error.propertyName !== undefined) return null;
@@ -135,6 +132,10 @@ function unknownKey(key: string, schema: JsonSchema): string {
   if (isObject(moved) && typeof moved[key] === 'string') return moved[key];
   const known = Object.keys((schema.properties as object | undefined) ?? {});
   return `unknown key${suggestion(key, known, 'keys here')}`;
+}
+
+function missingTag(path: Path, schema: JsonSchema): SchemaProblem {
+  return { path: [...path, 'type'], message: `is missing; it is one of ${tagsOf(schema).join(', ')}`, keep: true };
 }
 
 function tagsOf(schema: JsonSchema): string[] {
