@@ -165,7 +165,9 @@ function create(config: TelegramConfig, context: AdapterContext): Adapter {
         }
       },
     },
-    http: async (request) => webhook?.http(request) ?? new Response(null, { status: 404 }),
+    // Before the start there is nobody to store anything: 503 makes Telegram come again.
+    http: async (request) =>
+      webhook?.http(request) ?? new Response(null, { status: config.mode === 'webhook' ? 503 : 404 }),
     async stop() {
       await receiver?.stop();
     },
