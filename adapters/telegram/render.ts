@@ -24,6 +24,7 @@ export function render(markdown: string): Formatted {
  */
 export function measure(markdown: string): number {
   const { text, entities } = render(markdown);
+  if (entities.length <= entitiesMax) return text.length;
   return Math.max(text.length, Math.ceil((entities.length * textLengthMax) / entitiesMax));
 }
 
