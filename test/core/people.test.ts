@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { limits } from '../../src/base/limits.ts';
+import { mintClaim } from '../../src/people/admission.ts';
+import { eachDatabase } from '../support/databases.ts';
+import { bindingSpec, createInboxWorld, group, sender } from '../support/inbox_world.ts';
+
+const pairing = bindingSpec({ access: { direct: 'pairing', group: 'open', allow: [], rateLimit: null } });
+const claimWords = (code: string) => ({ text: `claim ${code}` });
+
+eachDatabase('R14: a stranger gets one code and nothing else; an admin admits with it', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db, { bindings: [pairing], admins: ['tg:boss'] });
+  await world.say('eve', 'hello');
+  await world.say('eve', 'hello again');
+  const [first, ...more] = await world.outbox();
+  assert.deepEqual(more, []);
+  const code = /`([A-Z2-9]{8})`/.exec(first?.markdown ?? '')?.[1] as string;
+  assert.ok(code);
+  assert.deepEqual(await world.states(), ['refused', 'refused']);
+  await world.say('boss', `/pair ${code}`, { command: { name: 'pair', args: code } });
+  await world.say('eve', 'now?');
+  assert.deepEqual(await world.states(), ['refused', 'refused', 'handled', 'waiting']);
+  const audit = await db.all<{ actor: string; action: string; subject: string }>(
+    'select actor, action, subject from audit',
+  );
+  assert.deepEqual(audit, [{ actor: 'tg:boss', action: 'pair', subject: 'tg:eve' }]);
+});
+
+eachDatabase('R14: a code is good for an hour; of more than three the oldest gives way', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db, { bindings: [pairing], admins: ['tg:boss'] });
+  for (const stranger of ['a', 'b', 'c', 'd']) {
+    await world.say(stranger, 'hi');
+    await world.clock.advance(1_000);
+  }
+  const waiting = await db.all<{ user_id: string }>('select user_id from pairings order by created_at');
+  assert.deepEqual(
+    waiting.map((row) => row.user_id),
+    ['b', 'c', 'd'],
+  );
+  const code = /`([A-Z2-9]{8})`/.exec((await world.outbox())[3]?.markdown ?? '')?.[1] as string;
+  await world.clock.advance(limits.pairingMs);
+  await world.say('boss', `pair ${code}`);
+  assert.equal((await world.outbox()).at(-1)?.markdown, 'No open request has that code. Codes are good for one hour.');
+});
+
+eachDatabase('R14: only an admin pairs; an id needs no code', async (_t, open) => {
+  const world = createInboxWorld(await open(), { admins: ['tg:boss'] });
+  await world.say('ana', '/pair tg:ben', { command: { name: 'pair', args: 'tg:ben' } });
+  assert.equal((await world.outbox()).at(-1)?.markdown, 'Only an admin can admit people.');
+  await world.say('boss', '/pair tg:ben', { command: { name: 'pair', args: 'tg:ben' } });
+  assert.equal((await world.outbox()).at(-1)?.markdown, 'Admitted: **ben**, `tg:ben`.');
+});
+
+eachDatabase('R16: the first admin claims with the printed code, once', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db, { bindings: [pairing] });
+  const code = (await db.tx((q) => mintClaim(q, 0, world.clock.now()))) as string;
+  await world.say('ana', `claim ${code}`, claimWords(code));
+  assert.equal((await world.outbox())[0]?.markdown, 'You are the admin of this gateway now.');
+  await world.say('eve', `claim ${code}`, claimWords(code));
+  assert.match((await world.outbox())[1]?.markdown ?? '', /^There is no claim code to redeem/);
+  assert.deepEqual(await db.all('select user_id, admin from accounts'), [{ user_id: 'ana', admin: 1 }]);
+  assert.equal(await db.tx((q) => mintClaim(q, 0, world.clock.now())), null, 'none is minted while an admin exists');
+});
+
+eachDatabase('R16: five wrong tries end the claim, and so does an hour', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db, { bindings: [pairing] });
+  const code = (await db.tx((q) => mintClaim(q, 0, world.clock.now()))) as string;
+  for (let tries = 0; tries < 5; tries++) await world.say('eve', 'claim AAAABBBBCCCCDDDDEEEEFFFFGG');
+  await world.say('ana', `claim ${code}`);
+  const lines = (await world.outbox()).map((line) => line.markdown);
+  assert.deepEqual(lines.slice(0, 5), Array(5).fill('That code is not right.'));
+  assert.match(lines[5] ?? '', /^There is no claim code to redeem/);
+  const late = (await db.tx((q) => mintClaim(q, 0, world.clock.now()))) as string;
+  await world.clock.advance(limits.claimMs);
+  await world.say('ana', `claim ${late}`);
+  assert.match((await world.outbox())[6]?.markdown ?? '', /^There is no claim code to redeem/);
+});
+
+eachDatabase('R16: a claim in a group is not redeemed', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db);
+  const code = (await db.tx((q) => mintClaim(q, 0, world.clock.now()))) as string;
+  await world.say('ana', `/claim ${code}`, { chat: group, command: { name: 'claim', args: code } });
+  assert.match((await world.outbox())[0]?.markdown ?? '', /direct message only/);
+  assert.deepEqual(await db.all('select user_id from accounts where admin = 1'), []);
+});
+
+eachDatabase('R13: a group that nobody admitted gets one line; an admin admits it from inside', async (_t, open) => {
+  const world = createInboxWorld(await open(), { admins: ['tg:boss'] });
+  const elsewhere = { chat: { id: '-9', kind: 'group' as const, title: 'Strangers' }, mentionsBot: true };
+  await world.say('eve', '@bot hi', elsewhere);
+  await world.say('eve', '@bot hi', elsewhere);
+  const lines = await world.outbox();
+  assert.equal(lines.length, 1);
+  assert.match(lines[0]?.markdown ?? '', /\/pair here/);
+  await world.say('boss', '/pair here', { ...elsewhere, command: { name: 'pair', args: 'here' } });
+  await world.say('eve', '@bot now?', elsewhere);
+  assert.deepEqual(await world.states(), ['refused', 'refused', 'handled', 'waiting']);
+});
+
+eachDatabase('R13: a group is open when a paired account or an admin added the bot', async (_t, open) => {
+  const world = createInboxWorld(await open(), { admins: ['tg:boss'] });
+  const chat = { id: '-9', kind: 'group' as const };
+  const added = (by: string) =>
+    world
+      .inbox()
+      .accept({ kind: 'membership', key: `a:${by}`, chat, change: 'added', by: sender(by), sentAt: world.clock.now() });
+  await added('eve');
+  await world.say('ana', '@bot hi', { chat, mentionsBot: true });
+  await added('boss');
+  await world.say('ana', '@bot hi', { chat, mentionsBot: true });
+  assert.deepEqual(await world.states(), ['handled', 'refused', 'handled', 'waiting']);
+});
+
+eachDatabase('R13: allowlist, exceptions and guests', async (_t, open) => {
+  const db = await open();
+  const list = createInboxWorld(db, {
+    bindings: [
+      bindingSpec({ access: { direct: 'allowlist', group: 'allowlist', allow: ['tg:ana'], rateLimit: null } }),
+    ],
+  });
+  await list.say('ana', 'in');
+  await list.say('eve', 'out');
+  await list.say('eve', '@bot out', { chat: group, mentionsBot: true });
+  assert.deepEqual(await list.states(), ['waiting', 'refused', 'refused']);
+  assert.deepEqual(
+    (await list.outbox()).map((line) => line.chat),
+    ['eve'],
+    'a room gets no word about it',
+  );
+  const open_ = createInboxWorld(db);
+  await open_.say('guest', 'hi', { key: 'guest', sender: sender('guest', { membership: 'guest' }) });
+  assert.equal((await open_.states()).at(-1), 'refused');
+});
+
+eachDatabase('R13, rows 155 to 158: a name never stands for an id', async (_t, open) => {
+  const world = createInboxWorld(await open(), {
+    bindings: [bindingSpec({ access: { direct: 'allowlist', group: 'open', allow: ['tg:100'], rateLimit: null } })],
+  });
+  await world.say('666', 'hi', { sender: sender('666', { name: '100' }) });
+  assert.deepEqual(await world.states(), ['refused']);
+});
+
+eachDatabase('R17: ten a minute; what is over it waits, with one notice a minute', async (_t, open) => {
+  const limited = bindingSpec({
+    access: { direct: 'open', group: 'open', allow: [], rateLimit: { count: 10, perMs: 60_000 } },
+  });
+  const world = createInboxWorld(await open(), { bindings: [limited] });
+  for (let n = 0; n < 12; n++) await world.say('ana', `m${n}`);
+  assert.equal((await world.outbox()).length, 1);
+  assert.match((await world.outbox())[0]?.markdown ?? '', /more than I may take/);
+  const [run] = await world.dispatch();
+  assert.equal(run?.messages.length, 10);
+  await world.db.tx((q) => q.run(`update runs set state = 'completed'`));
+  assert.equal((await world.dispatch()).length, 1);
+  await world.clock.advance(60_000);
+  const runs = await world.dispatch();
+  assert.deepEqual(runs[1]?.messages, ['m10', 'm11']);
+});
+
+eachDatabase('R17: twenty messages wait at most, with one notice beyond', async (_t, open) => {
+  const world = createInboxWorld(await open());
+  await world.say('ana', 'first');
+  await world.dispatch();
+  for (let n = 0; n < 23; n++) await world.say('ana', `m${n}`);
+  const states = await world.states();
+  assert.equal(states.filter((state) => state === 'waiting').length, 20);
+  assert.equal(states.filter((state) => state === 'refused').length, 3);
+  assert.equal((await world.outbox()).length, 1);
+});
+
+eachDatabase('a text of 10 MB is refused with its length, and nothing else is lost', async (_t, open) => {
+  const world = createInboxWorld(await open());
+  await world.say('ana', 'x'.repeat(10_000_000));
+  await world.say('ana', 'small');
+  assert.deepEqual(await world.states(), ['refused', 'waiting']);
+  assert.equal(
+    (await world.outbox())[0]?.markdown,
+    'That message has 10000000 characters; I can take 64000. Please send it in parts.',
+  );
+});
