@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db } from '../../src/store/db.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -74,9 +74,12 @@ eachDatabase(
   'a read-only database is store_unavailable and says what to do',
   async (_t, open, { folder, url }) => {
     await (await open()).close();
-    for (const file of [folder, join(folder, 'gatehouse.db')]) chmodSync(file, 0o555);
     // Root may write everything, so it tries as somebody else.
     const isRoot = process.getuid?.() === 0;
+    for (const file of [folder, join(folder, 'gatehouse.db')]) {
+      if (isRoot) chownSync(file, 65_534, 65_534);
+      chmodSync(file, 0o500);
+    }
     if (isRoot) process.seteuid!(65_534);
     try {
       await assert.rejects(openStore(url), {

