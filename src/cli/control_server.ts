@@ -82,10 +82,15 @@ function answers(path: string): Promise<boolean> {
 
 async function serve(socket: Socket, handlers: Record<string, ControlHandler>): Promise<void> {
   socket.setTimeout(requestMs, () => socket.destroy());
+  const line = await readLine(socket, requestBytesMax).catch(() => null);
+  if (line === null) {
+    socket.destroy();
+    return;
+  }
+  socket.setTimeout(0);
   let answer: ControlAnswer;
   try {
-    const { command, args } = JSON.parse(await readLine(socket, requestBytesMax)) as ControlRequest;
-    socket.setTimeout(0);
+    const { command, args } = JSON.parse(line) as ControlRequest;
     const handler = Object.hasOwn(handlers, command) ? handlers[command] : undefined;
     if (handler === undefined)
       throw new GatehouseError('not_found', `the running gateway does not know the command ${command}`, {

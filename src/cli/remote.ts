@@ -92,12 +92,20 @@ export const remoteCommands: Command[] = [
   {
     name: 'link',
     usage: '',
-    summary: 'Prints a new one-time link that signs you in to the chat page.',
-    examples: ['gatehouse link'],
-    options: { json },
+    summary: 'Prints a new one-time link that signs in to the chat page.',
+    examples: ['gatehouse link', 'gatehouse link --name Ann'],
+    options: {
+      json,
+      name: { type: 'string', value: 'NAME', summary: 'For another person of that name; without it for the owner.' },
+    },
     wordsMax: 0,
     run: (run) =>
-      ask<LinkResult>(run, 'link', {}, ({ url, expiresAt }) => `${url}\nWorks once, until ${dateText(expiresAt)}.`),
+      ask<LinkResult>(
+        run,
+        'link',
+        run.options.name === undefined ? {} : { name: run.options.name },
+        ({ url, expiresAt }) => `${url}\nWorks once, until ${dateText(expiresAt)}.`,
+      ),
   },
   {
     name: 'claim',
@@ -118,7 +126,7 @@ export const remoteCommands: Command[] = [
     name: 'pair',
     usage: '[list | CODE | ACCOUNT]',
     summary: 'Shows who waits to be let in, and lets them in.',
-    help: 'A person the bot does not know gets a code from it. ACCOUNT is <channel>:<user id> and needs no code.',
+    help: 'A person the bot does not know gets a code from it. ACCOUNT is <channel>:<user id>, or <channel>:<group id> for a group, and needs no code.',
     examples: ['gatehouse pair', 'gatehouse pair K7WQ2MXA', 'gatehouse pair telegram:123456789'],
     options: { json },
     wordsMax: 1,

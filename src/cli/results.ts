@@ -6,7 +6,7 @@ export interface ReloadResult {
   remarks: string[];
 }
 
-/** `link`: a one-time link that signs in the owner. */
+/** `link` with `{ name? }`: a one-time link that signs in the owner, or another person of that name. */
 export interface LinkResult {
   url: string;
   /** Epoch milliseconds. */

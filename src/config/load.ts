@@ -19,6 +19,8 @@ export interface LoadedConfig {
   config: Config;
   /** The file's name, as it stands in front of the lines below. */
   file: string;
+  /** Where its relative paths begin; to be given again when the file is read again. */
+  folder: string;
   /** Keys that the file sets and whose feature this version does not have. */
   notYet: ConfigIssue[];
   warnings: ConfigIssue[];
@@ -85,6 +87,7 @@ export function loadConfig(path: string, env: NodeJS.ProcessEnv, plugins: Plugin
   return {
     config: resolved.config,
     file,
+    folder: context.folder,
     notYet: findNotYet(written, document, plugins),
     warnings: inOrder(warnings),
     notices: [...notices, ...chosen(resolved, issue)],

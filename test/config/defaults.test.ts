@@ -127,7 +127,7 @@ test('R13: every default of a binding, access by platform', (t) => {
   });
   assert.deepEqual(telegram?.access, {
     direct: 'pairing',
-    group: 'allowlist',
+    group: 'open',
     allow: [],
     rateLimit: { count: 10, perMs: 60_000 },
   });

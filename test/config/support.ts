@@ -26,7 +26,7 @@ const telegram: AdapterPlugin = {
       api_url: { type: 'string', default: 'https://api.telegram.org', description: 'The API.' },
     },
   },
-  defaultAccess: { direct: 'pairing', group: 'allowlist' },
+  defaultAccess: { direct: 'pairing', group: 'open' },
   groupsNeedAdmission: true,
   accountIds: { pattern: '^[0-9]+$', hint: 'on Telegram a number' },
   create,
