@@ -114,9 +114,9 @@ const access = section('Who may talk to the agent.', {
   ),
   group: choice(
     'In group chats: `open`, whoever invited the bot chose the audience; `allowlist`, the accounts in `allow`. Where ' +
-      'anybody can add a bot to a group of their own (Telegram, iMessage) a group must also be in `where.chats`, have ' +
-      'been chosen by an admin or a paired person, or be admitted by an admin; `chats: any` with `group: open` written out is ' +
-      'refused there. Absent = open, with that admission.',
+      'anybody can add a bot to a group of their own (Telegram, iMessage) the group must also be in `where.chats`, or ' +
+      'an admin or a paired person added the bot, or an admin admits it; there `open` written out beside `chats: any` is ' +
+      'refused. Absent = open, with that admission.',
     ['open', 'allowlist'],
   ),
   allow: list('Accounts for allowlist, and as exceptions: `<channel>:<platform user id>`.', account('One account.')),
