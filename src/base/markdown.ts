@@ -2,7 +2,7 @@
 import { limits } from './limits.ts';
 import { type RawBlock, readBlocks } from './markdown_blocks.ts';
 import { parseInlines } from './markdown_inline.ts';
-import { normalizeLine } from './markdown_normal.ts';
+import { normalizeInlines, normalizeLine } from './markdown_normal.ts';
 import type { References } from './markdown_targets.ts';
 import { wellFormed } from './safe_text.ts';
 
@@ -127,5 +127,5 @@ function plainBlocks(source: string): Block[] {
   return source
     .split(/\n[ \t]*\n+/)
     .filter((part) => part.trim() !== '')
-    .map((part) => ({ type: 'paragraph', children: [{ type: 'text', text: part.trim() }] }));
+    .map((part) => ({ type: 'paragraph', children: normalizeInlines([{ type: 'text', text: part }]) }));
 }

@@ -50,7 +50,7 @@ const letter = /[^\s\p{P}\p{S}]/u;
 
 /** Reads the inline content of a paragraph, heading or cell. */
 export function parseInlines(source: string, references: References): Inline[] {
-  return linkEmails(normalizeInlines(readPieces(source, references)));
+  return normalizeInlines(readPieces(source, references));
 }
 
 function readPieces(source: string, references: References): Inline[] {
@@ -62,6 +62,7 @@ function readPieces(source: string, references: References): Inline[] {
   let inactiveBelow = 0;
   let codeRuns: Map<number, number[]> | null = null;
   let at = 0;
+  const emails = bareEmails(source);
 
   function append(inline: Inline): Piece {
     const piece: Piece = { inline, previous: tail, next: null, inside: null };
@@ -207,7 +208,7 @@ function readPieces(source: string, references: References): Inline[] {
       return;
     }
     const text = source.slice(end, close).replaceAll('\n', ' ');
-    const padded = text.startsWith(' ') && text.endsWith(' ') && text.trim() !== '';
+    const padded = text.startsWith(' ') && text.endsWith(' ') && /[^ ]/.test(text);
     append({ type: 'code', text: padded ? text.slice(1, -1) : text });
     at = close + length;
   }
@@ -236,9 +237,20 @@ function readPieces(source: string, references: References): Inline[] {
     brackets.push({ piece, image, start: at, delimiter: lastDelimiter });
   }
 
+  /** Takes the bare e-mail address that begins here. */
+  function readEmail(): boolean {
+    while (emails[0] && emails[0][0] < at) emails.shift();
+    if (emails[0]?.[0] !== at) return false;
+    const text = source.slice(at, emails[0][1]);
+    append({ type: 'link', href: `mailto:${text}`, children: [{ type: 'text', text }] });
+    at += text.length;
+    return true;
+  }
+
   while (at < source.length) {
+    if (readEmail()) continue;
     plainRun.lastIndex = at;
-    const run = plainRun.exec(source)?.[0];
+    const run = plainRun.exec(source)?.[0].slice(0, emails[0] && emails[0][0] - at);
     if (run !== undefined) {
       addText(run);
       at += run.length;
@@ -297,25 +309,6 @@ function unfold(first: Piece): Inline[] {
     inlines.push(inside && 'children' in inline ? { ...inline, children: unfold(inside.first) } : inline);
   }
   return inlines;
-}
-
-/** Makes links of bare e-mail addresses outside links. */
-function linkEmails(inlines: Inline[]): Inline[] {
-  return inlines.flatMap((inline): Inline[] => {
-    if (inline.type === 'link') return [inline];
-    if ('children' in inline) return [{ ...inline, children: linkEmails(inline.children) }];
-    if (inline.type !== 'text' || !inline.text.includes('@')) return [inline];
-    const row: Inline[] = [];
-    let done = 0;
-    for (const [start, end] of bareEmails(inline.text)) {
-      const text = inline.text.slice(start, end);
-      if (start > done) row.push({ type: 'text', text: inline.text.slice(done, start) });
-      row.push({ type: 'link', href: `mailto:${text}`, children: [{ type: 'text', text }] });
-      done = end;
-    }
-    if (done < inline.text.length) row.push({ type: 'text', text: inline.text.slice(done) });
-    return row;
-  });
 }
 
 function lastText(piece: Piece): string {

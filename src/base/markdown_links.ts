@@ -42,17 +42,18 @@ export function bareUrlAt(source: string, at: number): string | null {
 const localPart = /[a-zA-Z0-9.+_-]/;
 const hostPart = /[a-zA-Z0-9.-]/;
 
-/** Bare e-mail addresses in `text`, in order, as [start, end). */
-export function bareEmails(text: string): [number, number][] {
+/** Bare e-mail addresses in Markdown source, in order, as [start, end). A backslash before the `@` makes it text. */
+export function bareEmails(source: string): [number, number][] {
   const found: [number, number][] = [];
   let from = 0;
-  for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
+  for (let at = source.indexOf('@'); at !== -1; at = source.indexOf('@', at + 1)) {
     let start = at;
-    while (start > from && localPart.test(text[start - 1] ?? '')) start--;
+    while (start > from && localPart.test(source[start - 1] ?? '')) start--;
+    while (start < at && /[._+-]/.test(source[start] ?? '')) start++;
     let end = at + 1;
-    while (end < text.length && hostPart.test(text[end] ?? '')) end++;
-    while (end > at + 1 && /[.-]/.test(text[end - 1] ?? '')) end--;
-    if (end - start <= 254 && emailAddress.test(text.slice(start, end))) {
+    while (end < source.length && hostPart.test(source[end] ?? '')) end++;
+    while (end > at + 1 && /[.-]/.test(source[end - 1] ?? '')) end--;
+    if (end - start <= 254 && emailAddress.test(source.slice(start, end))) {
       found.push([start, end]);
       from = end;
     } else from = at + 1;

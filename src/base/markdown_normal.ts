@@ -57,6 +57,8 @@ function append(row: Inline[], inline: Inline): void {
   if ((inline.type === 'text' || inline.type === 'code') && inline.text === '') return;
   if (last?.type === 'text' && inline.type === 'text') {
     row[row.length - 1] = { type: 'text', text: last.text + inline.text };
+  } else if (last?.type === 'code' && inline.type === 'code') {
+    row[row.length - 1] = { type: 'code', text: last.text + inline.text };
   } else if (last && last.type === inline.type && isEmphasis(last) && isEmphasis(inline)) {
     const children = [...last.children];
     for (const child of inline.children) append(children, child);

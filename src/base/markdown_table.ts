@@ -35,6 +35,6 @@ export function readAligns(line: string): TableAlign[] | null {
 export function fitRow(cells: readonly string[], columns: number): string[] {
   const row = cells.slice(0, columns);
   while (row.length < columns) row.push('');
-  if (cells.length > columns) row[columns - 1] = cells.slice(columns - 1).join(' \\| ');
+  if (cells.length > columns) row[columns - 1] = cells.slice(columns - 1).join(' | ');
   return row;
 }
