@@ -42,7 +42,8 @@ export interface Writer {
 export function createWriter(): Writer {
   let text = '';
   let indent = '';
-  let lineBegun = true;
+  /** Line ends that are written with the next words, so that what shows nothing leaves no gap. */
+  let pendingEnds = 0;
   let inQuote = false;
   let inLink = false;
   const ranges: Range[] = [];
@@ -53,19 +54,18 @@ export function createWriter(): Writer {
     const range = mark.type === 'code' || mark.type === 'pre' ? { start, end } : trimmed(text, start, end);
     if (text.slice(range.start, range.end).trim() !== '') ranges.push({ mark, ...range });
   };
-  const beginLine = () => {
-    if (!lineBegun) text += indent;
-    lineBegun = true;
+  const beginLine = (lineIndent: string) => {
+    if (pendingEnds === 0) return;
+    text += '\n'.repeat(pendingEnds) + lineIndent;
+    pendingEnds = 0;
   };
   const put = (part: string) => {
     if (part === '') return;
-    beginLine();
+    beginLine(indent);
     text += part;
   };
   const newLine = (blank = 0) => {
-    if (text === '') return;
-    text += '\n'.repeat(1 + blank);
-    lineBegun = false;
+    if (text !== '') pendingEnds = Math.max(pendingEnds, 1 + blank);
   };
   /** Code cannot stand inside a style: the styles that are on end before it and go on behind it. */
   const apart = (write: () => void) => {
@@ -96,7 +96,16 @@ export function createWriter(): Writer {
       inQuote = true;
       const start = text.length;
       write();
-      add({ type: 'blockquote' }, start, text.length);
+      // White space that belongs to code in the quote belongs to the quote.
+      const held = ranges.filter((range) => range.start >= start);
+      const { start: first, end: last } = trimmed(text, start, text.length);
+      const mark = { type: 'blockquote' } as const;
+      if (first < last)
+        ranges.push({
+          mark,
+          start: held.reduce((least, range) => Math.min(least, range.start), first),
+          end: held.reduce((most, range) => Math.max(most, range.end), last),
+        });
       inQuote = false;
     },
     linked(url, write) {
@@ -109,18 +118,20 @@ export function createWriter(): Writer {
     },
     code(part) {
       if (inLink) return put(part);
+      beginLine(indent);
       apart(() => {
-        beginLine();
         const start = text.length;
         text += part;
         add({ type: 'code' }, start, text.length);
       });
     },
     codeBlock(part, language) {
+      if (part.trim() === '') return;
       apart(() => {
+        // Byte for byte: the lines of code get no indent.
+        beginLine('');
         const start = text.length;
         text += part;
-        lineBegun = true;
         add(language === null ? { type: 'pre' } : { type: 'pre', language }, start, text.length);
       });
     },
@@ -151,8 +162,8 @@ function finished(source: string, ranges: Range[]): Formatted {
   const kept = ranges
     .map((range) => ({ ...range, end: Math.min(range.end, text.length) }))
     .filter((range) => range.start < range.end);
-  const first = Math.min(...kept.map((range) => range.start), Number.MAX_SAFE_INTEGER);
-  const cut = Math.min(first, text.length - text.trimStart().length);
+  const leading = text.length - text.trimStart().length;
+  const cut = kept.reduce((least, range) => Math.min(least, range.start), leading);
   const moved = kept.map((range) => ({ ...range, start: range.start - cut, end: range.end - cut }));
   return defused(text.slice(cut), moved);
 }
