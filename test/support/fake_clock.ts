@@ -37,7 +37,8 @@ export function createFakeClock(start = startDefault): FakeClock {
   const clock: FakeClock = {
     now: () => now,
     after(ms, callback) {
-      const timer = { at: now + Math.max(0, ms), callback };
+      // Whole milliseconds, as every real clock tells them.
+      const timer = { at: Math.ceil(now + Math.max(0, ms)), callback };
       const later = timers.findIndex((other) => other.at > timer.at);
       timers.splice(later < 0 ? timers.length : later, 0, timer);
       return () => {
