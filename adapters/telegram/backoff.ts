@@ -18,7 +18,7 @@ export function createBackoff(clock: Clock): Backoff {
     wait(signal, atLeastMs = 0) {
       // Between half and all of the step, so that many gateways do not knock at the same instant.
       const jitter = Buffer.from(newToken(4), 'base64url').readUInt32BE() / 2 ** 32;
-      const waitMs = Math.max(atLeastMs, nextMs * (0.5 + jitter / 2));
+      const waitMs = Math.max(atLeastMs, Math.round(nextMs * (0.5 + jitter / 2)));
       nextMs = Math.min(nextMs * 2, lastMs);
       return clock.sleep(waitMs, signal);
     },

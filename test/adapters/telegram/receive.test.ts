@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import nodeTest, { type TestContext } from 'node:test';
 import { GatehouseError } from '../../../src/base/errors.ts';
 import { type StartOptions, startTelegramEmulator } from '../../emulators/telegram/index.ts';
@@ -73,6 +76,22 @@ test('D1: an update that was being stored when the process ended comes again', a
   assert.deepEqual(texts(next.stored), ['hello']);
   await telegram.idle();
   assert.equal(telegram.pending, 0);
+});
+
+test('D2: a process killed while it stores an update leaves the update to the next', async (t) => {
+  const { telegram, harness, alice } = await begin(t);
+  const said = telegram.say(telegram.privateChat(alice), alice, 'hello');
+  const script = join(import.meta.dirname, 'victim.ts');
+  const victim = spawn(process.execPath, [script, telegram.url, token], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => victim.kill('SIGKILL'));
+  const [line] = await once(victim.stdout, 'data');
+  assert.equal(String(line), `m:${alice.id}:${said.message_id}:0\n`);
+  const ended = once(victim, 'exit');
+  victim.kill('SIGKILL');
+  await ended;
+  await harness.start();
+  await harness.until('the message', () => harness.stored.length === 1);
+  assert.deepEqual(texts(harness.stored), ['hello']);
 });
 
 test('D1, R131: while the store refuses, the same update is tried again with growing waits', async (t) => {
