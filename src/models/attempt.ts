@@ -34,17 +34,7 @@ export function attempt(options: AttemptOptions): Promise<ModelAnswer> {
 
   return new Promise((resolve, reject) => {
     const timers = createTimers(clock, profile.timeoutMs, (what) =>
-      end(
-        new AttemptFailure(
-          profile.name,
-          `model profile "${profile.name}" (${profile.provider} ${profile.model}): ${what}`,
-          {
-            kind: 'unavailable',
-            retryable: true,
-            hint: `a slow model may need a longer models.${profile.name}.timeout`,
-          },
-        ),
-      ),
+      end({ failure: timedOut(profile, what), byProvider: false }),
     );
     seen.onBytes = timers.alive;
     watch(connection.signal, seen);
@@ -132,6 +122,7 @@ interface Timers {
 /** Three bounds: the first byte, the silence between bytes, and the whole. The silence is checked by one lazy timer. */
 function createTimers(clock: Clock, totalMs: number, onTimeout: (what: string) => void): Timers {
   let lastAt: number | null = null;
+  let stopped = false;
   const firstMs = Math.min(limits.modelFirstByteMs, totalMs);
   const cancelTotal = clock.after(totalMs, () => onTimeout(`no complete answer within ${totalMs} ms`));
   let cancelSilence = clock.after(firstMs, onFirst);
@@ -149,6 +140,7 @@ function createTimers(clock: Clock, totalMs: number, onTimeout: (what: string) =
 
   return {
     alive() {
+      if (stopped) return;
       const first = lastAt === null;
       lastAt = clock.now();
       if (!first) return;
@@ -156,6 +148,7 @@ function createTimers(clock: Clock, totalMs: number, onTimeout: (what: string) =
       cancelSilence = clock.after(limits.modelByteGapMs, check);
     },
     stop() {
+      stopped = true;
       cancelTotal();
       cancelSilence();
     },

@@ -1,5 +1,5 @@
 /** Tells the failures of providers apart: who can do something about it, and whether trying again helps. */
-import { ModelError, messageOf } from '../base/errors.ts';
+import { ModelError } from '../base/errors.ts';
 import type { ModelProfile } from '../types/model.ts';
 
 /** One attempt that failed. The message never holds the key, the prompt, or the provider's own error object. */
@@ -55,14 +55,14 @@ interface ProviderError {
   statusCode?: unknown;
   responseBody?: unknown;
   responseHeaders?: Record<string, string>;
-  cause?: unknown;
 }
 
 /** `now` in epoch milliseconds, for Retry-After as a date. `sent`: the request went out, so it was not refused by us. */
 export function failureOf(error: unknown, profile: ModelProfile, now: number, sent: boolean): AttemptFailure {
-  if (error instanceof AttemptFailure) return error;
+  const own = causesOf(error).find((cause) => cause instanceof AttemptFailure);
+  if (own) return own;
   const seen: ProviderError = error !== null && typeof error === 'object' ? error : { message: error };
-  const status = typeof seen.statusCode === 'number' ? seen.statusCode : undefined;
+  const status = typeof seen.statusCode === 'number' && seen.statusCode >= 300 ? seen.statusCode : undefined;
   const words = [seen.message, seen.code, seen.type, seen.status, seen.responseBody]
     .map((part) => String(part ?? ''))
     .join(' ');
@@ -106,7 +106,7 @@ export function failureOf(error: unknown, profile: ModelProfile, now: number, se
   if (!sent) return fail(`the request could not be made (${said})`, { kind: 'refused' });
   if (refusedRequest.test(words) && !passing.test(words))
     return fail(`the provider refused the request (${said})`, { kind: 'refused' });
-  const reason = passing.test(words) ? said : networkReason(seen) || said;
+  const reason = passing.test(words) ? said : networkReason(error) || said;
   return fail(`the provider did not answer in full (${reason})`, {
     kind: 'unavailable',
     retryable: true,
@@ -146,12 +146,20 @@ function keyHint(profile: ModelProfile): string {
     : `check ${setting}`;
 }
 
-function networkReason(error: ProviderError): string {
-  for (let current: unknown = error.cause; current instanceof Error; current = current.cause) {
-    const { code } = current as { code?: unknown };
-    if (typeof code === 'string') return `${code}`;
+/** A connection's error has its code at the bottom of the chain (ECONNREFUSED under "fetch failed"). */
+function networkReason(error: unknown): string {
+  for (const cause of causesOf(error).reverse()) {
+    const { code } = cause as { code?: unknown };
+    if (typeof code === 'string') return code;
   }
   return '';
+}
+
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let current = error; current instanceof Error && causes.length < 8; current = current.cause)
+    causes.push(current);
+  return causes;
 }
 
 const excerptCharsMax = 300;

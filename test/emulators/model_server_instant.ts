@@ -32,7 +32,7 @@ export function createInstant(text: string): (message: IncomingMessage, response
     const index = url.endsWith('/completions') ? 0 : url.endsWith('/responses') ? 1 : url.endsWith('/messages') ? 2 : 3;
     let streamed = url.includes(':stream');
     message.on('data', (chunk: Buffer) => {
-      streamed ||= chunk.includes(marker);
+      if (index < 3) streamed ||= chunk.includes(marker);
     });
     message.on('end', () => {
       const bytes = prepared[index]!;
