@@ -9,8 +9,8 @@ import type { AdapterLimits } from '../types/adapter.ts';
 const strictMs = 10 * 60_000;
 /** What a quiet chat may be sent at once. */
 const burst = { direct: 3, group: 5 };
-/** What edits must leave over for answers. */
-const editReserve = 1;
+/** What edits must leave over for answers: in a group several may end at the same time. */
+const editReserve = { direct: 1, group: 2 };
 /** Chats remembered; the oldest untouched is forgotten. */
 const chatsMax = 10_000;
 
@@ -22,7 +22,7 @@ interface Bucket {
 export interface Pace {
   /** Milliseconds to wait before this may go; 0 takes it from the budget. */
   take(chat: string, kind: 'direct' | 'group', what: 'answer' | 'more' | 'edit', now: number): number;
-  /** The platform said "too many". */
+  /** The platform said "too many": nothing goes to the chat for so long, and little for a while after. */
   slow(chat: string, retryAfterMs: number, now: number): void;
 }
 
@@ -49,18 +49,22 @@ export function createPace(
 
   return {
     take(chat, kind, what, now) {
-      const perMs = kind === 'direct' ? limits.directPerSecond / 1000 : limits.groupPerMinute / 60_000;
+      // A group's limit holds for any minute, the burst at its beginning included.
+      const perMs = kind === 'direct' ? limits.directPerSecond / 1000 : (limits.groupPerMinute - burst.group) / 60_000;
       const bucket = bucketOf(chat, burst[kind], now);
       refill(bucket, perMs, burst[kind], now);
       refill(account, limits.accountPerSecond / 1000, limits.accountPerSecond, now);
-      const strict = (strictUntil.get(chat) ?? 0) > now;
-      const needed = what === 'edit' ? 1 + editReserve : 1;
+      const until = strictUntil.get(chat) ?? 0;
+      const strict = until > now;
+      // Whatever was refused, nothing goes to that chat before the platform allows it again (D4).
+      const quietWait = until - strictMs - now;
+      const needed = what === 'edit' ? 1 + editReserve[kind] : 1;
       const wait = bucket.tokens >= needed ? 0 : Math.ceil((needed - bucket.tokens) / perMs);
       const free = what === 'answer' && !strict;
       const accountShort = account.tokens < (what === 'edit' ? limits.accountPerSecond / 2 : 1);
       const accountWait =
         accountShort && (what === 'edit' || accountStrictUntil > now) ? 1000 / limits.accountPerSecond : 0;
-      const longest = Math.max(free ? 0 : wait, accountWait);
+      const longest = Math.max(free ? 0 : wait, accountWait, quietWait);
       if (longest > 0) return Math.ceil(longest);
       // Never below one burst of debt, so that a busy chat recovers when it calms down.
       bucket.tokens = Math.max(-burst[kind], bucket.tokens - 1);
