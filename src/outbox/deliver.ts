@@ -118,7 +118,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
     if (row.kind === 'send' && uncertain && row.unknownSends >= limits.unknownSendsMax)
       return settleFailed(row, 'whether it arrived could not be found out');
     try {
-      const sent = await sendOnce(adapter, row, uncertain);
+      const sent = await sendInTime(adapter, row, uncertain);
       await settle(row, { state: 'sent', ref: sent?.ref ?? null, now: clock.now() });
       parts.count('outbox_sent');
       parts.onSettled?.(row);
@@ -127,7 +127,25 @@ export function createDeliver(parts: DeliverParts): Deliver {
     }
   }
 
-  async function sendOnce(adapter: Adapter, row: OutboxRow, uncertain: boolean): Promise<SentMessage | null> {
+  /** A timer of our own and not AbortSignal.timeout, which keeps everything of a quick call alive until it fires. */
+  async function sendInTime(adapter: Adapter, row: OutboxRow, uncertain: boolean): Promise<SentMessage | null> {
+    const abort = new AbortController();
+    const cancel = clock.after(limits.sendTimeoutMs, () =>
+      abort.abort(new DeliveryError('the platform did not answer in time', { outcome: 'unknown' })),
+    );
+    try {
+      return await sendOnce(adapter, row, uncertain, abort.signal);
+    } finally {
+      cancel();
+    }
+  }
+
+  async function sendOnce(
+    adapter: Adapter,
+    row: OutboxRow,
+    uncertain: boolean,
+    signal: AbortSignal,
+  ): Promise<SentMessage | null> {
     const message: OutgoingMessage = {
       id: row.id,
       place: row.place,
@@ -135,7 +153,6 @@ export function createDeliver(parts: DeliverParts): Deliver {
       ...(row.replyTo === null ? {} : { replyTo: row.replyTo }),
       ...(row.runId === null ? {} : { answerId: row.runId }),
     };
-    const signal = AbortSignal.timeout(limits.sendTimeoutMs);
     if (row.kind === 'edit' && row.target !== null) {
       const target = await readRef(db, row.target);
       if (target?.ref != null && adapter.edit) {

@@ -81,7 +81,8 @@ export function openConnection(path: string, readonly: boolean) {
         }
         return statement.reader ? statement.all(...params).length : statement.run(...params).changes;
       }),
-    exec: (sql: string) => guard(path, () => void database.exec(sql)),
+    /** Of one statement without rows, kept prepared: transactions run a few of them each. */
+    exec: (sql: string) => guard(path, () => void prepare(sql).run()),
   };
 }
 

@@ -8,6 +8,6 @@ const { config } = loadConfig(process.argv[2] as string, process.env, plugins);
 const log = createLog({ ...config.gateway.log, secrets: () => [] });
 const gateway = await startGateway({ config, plugins, log });
 
-process.on('message', () => process.send?.({ rss: process.memoryUsage.rss() }));
+process.on('message', () => process.send?.({ rss: process.memoryUsage.rss(), cpu: process.cpuUsage() }));
 process.on('disconnect', () => void gateway.stop().then(() => process.exit()));
 process.send?.({ ready: true });
