@@ -67,9 +67,9 @@ const compare = (a: Entity, b: Entity) =>
   a.offset - b.offset || b.length - a.length || (priority[a.type] ?? 50) - (priority[b.type] ?? 50);
 
 /**
- * What td's `fix_formatted_text` does before a message is stored: refuses entities that leave the text, cross each
- * other or cut a surrogate pair; cleans control characters; trims; removes what cannot nest (nothing inside code and
- * pre). `changed` is told of everything that silently came out differently.
+ * What td's `fix_formatted_text` does before a message is stored: refuses entities that leave the text or cut a
+ * surrogate pair; cleans control characters; trims; splits what crosses; removes what cannot nest (nothing inside code
+ * and pre). `changed` is told of everything that silently came out differently.
  */
 export function fixFormatted(
   source: string,
@@ -93,30 +93,33 @@ function clean(source: string, sent: Entity[]): { text: string; entities: Entity
   const entities = sent.map((entity) => ({ ...entity })).sort(compare);
   const simple = !/[\p{Cc}\u2028-\u202e]/u.test(source);
   if (entities.length === 0 && simple) return { text: source, entities };
-  const stack: { entity: Entity; removedBefore: number }[] = [];
+  let open: { entity: Entity; removedBefore: number }[] = [];
   let next = 0;
   let text = '';
   let unit = 0;
   let byte = 0;
   let removed = 0;
-  const step = () => {
-    for (let top = stack.at(-1); top; top = stack.at(-1)) {
-      const { entity } = top;
-      if (unit < entity.offset + entity.length) break;
-      if (unit !== entity.offset + entity.length) {
+  const close = () => {
+    for (const { entity, removedBefore } of open.toReversed()) {
+      const end = entity.offset + entity.length;
+      if (unit < end) continue;
+      if (unit !== end) {
         throw badRequest(
           `entity beginning at UTF-16 offset ${entity.offset} ends in a middle of a UTF-16 symbol at byte offset ${byte}`,
         );
       }
-      entity.offset -= top.removedBefore;
-      entity.length -= removed - top.removedBefore;
-      stack.pop();
+      entity.offset -= removedBefore;
+      entity.length -= removed - removedBefore;
+      open = open.filter((other) => other.entity !== entity);
     }
+  };
+  const step = () => {
+    if (open.length > 0) close();
     for (let entity = entities[next]; entity && unit >= entity.offset; entity = entities[next]) {
       if (unit !== entity.offset) {
         throw badRequest(`entity begins in a middle of a UTF-16 symbol at byte offset ${byte}`);
       }
-      stack.push({ entity, removedBefore: removed });
+      open.push({ entity, removedBefore: removed });
       next += 1;
     }
   };
@@ -131,7 +134,7 @@ function clean(source: string, sent: Entity[]): { text: string; entities: Entity
   step();
   const beyond = entities[next];
   if (beyond) throw badRequest(`entity begins after the end of the text at UTF-16 offset ${beyond.offset}`);
-  const left = stack.at(-1)?.entity;
+  const left = open.at(-1)?.entity;
   if (left) {
     throw badRequest(
       `entity beginning at UTF-16 offset ${left.offset} ends after the end of the text at UTF-16 offset ${left.offset + left.length}`,
@@ -175,7 +178,10 @@ function nest(text: string, entities: Entity[], changed: (what: string) => void)
       for (const hole of closed) pieces = pieces.flatMap((piece) => without(piece, hole));
       if (pieces.length !== 1 || pieces[0]!.length !== part.length) changed(`${type} was cut out of code`);
       for (const piece of pieces) {
-        if (text.slice(piece.offset, piece.offset + piece.length).trim() !== '') result.push(piece);
+        if (text.slice(piece.offset, piece.offset + piece.length).trim() === '') continue;
+        const parts = split(piece, result);
+        if (parts.length > 1) changed(`${type} crosses another entity and was split`);
+        result.push(...parts);
       }
     }
   }
@@ -191,6 +197,21 @@ function merged(entities: Entity[]): Entity[] {
     } else result.push({ ...entity });
   }
   return result;
+}
+
+/** Cut where it would cross one of the others, so that every part lies inside or outside of each. */
+function split(piece: Entity, others: Entity[]): Entity[] {
+  const end = piece.offset + piece.length;
+  for (const other of others) {
+    const otherEnd = other.offset + other.length;
+    const startsWithin = other.offset < piece.offset && piece.offset < otherEnd && otherEnd < end;
+    const endsWithin = piece.offset < other.offset && other.offset < end && end < otherEnd;
+    if (!startsWithin && !endsWithin) continue;
+    const cut = startsWithin ? otherEnd : other.offset;
+    const tail = { ...piece, offset: cut, length: end - cut };
+    return [{ ...piece, length: cut - piece.offset }, ...split(tail, others)];
+  }
+  return [piece];
 }
 
 function without(piece: Entity, hole: Entity): Entity[] {

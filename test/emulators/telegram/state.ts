@@ -2,6 +2,9 @@ import type { Clock } from '../../../src/base/clock.ts';
 import type { Changes } from './changes.ts';
 import { badRequest, type Chat, type Entity, forbidden, type Message, type User } from './wire.ts';
 
+/** A supergroup's first message; as a thread id it means the General topic, which is addressed without one. */
+const generalTopic = 1;
+
 export type MemberStatus = 'creator' | 'administrator' | 'member' | 'left' | 'kicked';
 
 export interface Topic {
@@ -94,7 +97,7 @@ export function createState(options: {
     /** Private chats and basic groups share one count, a supergroup has its own, as on Telegram. */
     nextMessageId(room) {
       if (room.chat.type !== 'supergroup') return ++sharedMessageId;
-      const next = (ownMessageIds.get(room.chat.id) ?? 0) + 1;
+      const next = (ownMessageIds.get(room.chat.id) ?? generalTopic) + 1;
       ownMessageIds.set(room.chat.id, next);
       return next;
     },

@@ -224,6 +224,7 @@ export function createUpdateQueue(options: {
     };
     const cancel = clock.after(ms, () => self.finish());
     open = self;
+    changes.changed();
     connection.onClose(() => {
       if (open === self) {
         open = null;
