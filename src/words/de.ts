@@ -1,3 +1,82 @@
-import { en, type Words } from './en.ts';
+import type { Words } from './en.ts';
 
-export const de: Words = en;
+export const de: Words = {
+  help: (bot, commands) =>
+    `Ich bin ${bot}. Schreib mir, und ich antworte.\n\n${commands.map((command) => `- \`/${command.name}\` ${command.description}`).join('\n')}\n\nWo kein Schrägstrich ankommt, geht auch \`!help\`.`,
+  commandHelp: 'zeigt, was ich verstehe',
+  commandNew: 'beginnt eine leere Unterhaltung',
+  commandStop: 'bricht ab, was ich gerade tue',
+  commandStatus: 'zeigt, was ich gerade tue',
+  commandWhoami: 'zeigt, wer du für mich bist',
+  commandUsage: 'zeigt Verbrauch und Kosten',
+  commandClaim: 'macht dich zum ersten Admin, mit dem Code vom Start',
+  commandPair: 'lässt jemanden zu, mit Code oder Kennung (Admins)',
+
+  newStarted: 'Das ist eine neue Unterhaltung. Die alte bleibt erhalten.',
+  nothingToStop: 'Hier läuft gerade nichts.',
+  stopping: 'Ich breche ab.',
+  stopped: '(abgebrochen)',
+  statusIdle: 'Ich habe hier nichts zu tun.',
+  statusRunning: (seconds) => `Ich arbeite an einer Antwort, seit ${seconds} s.`,
+  statusWaiting: (count) => `${count} weitere warten.`,
+  statusVersion: (agent, version, model) => `Agent **${agent}**, Version ${version}, Modell ${model}.`,
+  whoami: (account, name, roles) => `Du bist **${name}**, \`${account}\`, ${roles}.`,
+  roleAdmin: 'Admin',
+  rolePaired: 'von einem Admin zugelassen',
+  roleMember: 'Mitglied',
+  usageLine: (label, requests, input, cached, output, cost) =>
+    `- ${label}: ${requests} Anfragen, ${input} Tokens hinein (${cached} aus dem Cache), ${output} heraus, ${cost}`,
+  usageToday: 'Heute, dieser Agent',
+  usageConversation: 'Heute, dieser Ort',
+  atLeast: (cost) => `mindestens ${cost}`,
+
+  claimed: 'Du bist jetzt der Admin dieses Gateways.',
+  claimWrong: 'Dieser Code stimmt nicht.',
+  claimGone: 'Es gibt keinen Code einzulösen. Einer wird gezeigt, wenn das Gateway ohne Admin startet.',
+  claimDirectOnly:
+    'Ein solcher Code gilt nur in einer Direktnachricht. Haben andere ihn gesehen, starte das Gateway neu.',
+  claimUsage: 'Schreib `claim` und den Code, der beim Start gezeigt wurde.',
+
+  pairing: (code) =>
+    `Ich kenne dich noch nicht. Bitte einen Admin, dich mit diesem Code zuzulassen, er gilt eine Stunde: \`${code}\``,
+  pairUsage:
+    'Schreib `pair` und einen Code, eine Kennung wie `helper-telegram:123456789`, oder `here` für diese Gruppe.',
+  pairAdminOnly: 'Nur ein Admin kann jemanden zulassen.',
+  pairUnknownCode: 'Keine offene Anfrage hat diesen Code. Codes gelten eine Stunde.',
+  pairConfirm: (name, account) => `Zugelassen: **${name}**, \`${account}\`.`,
+  pairConfirmChat: (chat) => `Zugelassen: die Gruppe \`${chat}\`.`,
+  pairPending: (lines) => (lines.length === 0 ? 'Niemand wartet auf Zulassung.' : lines.join('\n')),
+  pairAdmitted: 'Ein Admin hat dich zugelassen. Schreib mir.',
+  groupNotAdmitted: (chat) =>
+    `In dieser Gruppe antworte ich noch nicht. Ein Admin dieses Gateways lässt sie mit \`/pair here\` zu oder nennt \`${chat}\` unter \`where.chats\`.`,
+  notAllowed: 'Für dich bin ich hier nicht offen. Frag die Leute, die mich betreiben.',
+  needsLink: 'Ich antworte nur verknüpften Konten. Frag die Leute, die mich betreiben.',
+
+  rateLimited:
+    'Das ist mehr, als ich in einer Minute annehmen darf. Ich habe deine Nachrichten behalten und beantworte sie nacheinander.',
+  queueFull: (count) =>
+    `Hier warten schon ${count} Nachrichten. Bitte schick diese noch einmal, wenn ich aufgeholt habe.`,
+  tooLong: (length, max) => `Diese Nachricht hat ${length} Zeichen; ich nehme ${max}. Bitte schick sie in Teilen.`,
+  voiceNotHeard: 'Sprachnachrichten kann ich noch nicht anhören. Bitte schreib es auf.',
+  filesNotRead: (names) => `Nicht gelesen: ${names.join(', ')}.`,
+  fileReason: {
+    voice: 'ich kann sie noch nicht anhören',
+    type: 'diese Art kann ich noch nicht lesen',
+    size: 'sie ist zu groß',
+    failed: 'sie war nicht zu holen',
+  },
+
+  runFailed: (id) =>
+    `Etwas ist schiefgegangen, und ich konnte nicht antworten. Kommt das wieder, sag es einem Admin: \`${id}\``,
+  modelFailed: (id) => `Das Modell ist gerade nicht zu erreichen. Bitte versuch es später noch einmal. \`${id}\``,
+  tooManySteps: (steps) => `Nach ${steps} Schritten ohne Antwort habe ich aufgehört.`,
+  runTimeout: (minutes) => `Das dauerte länger als ${minutes} Minuten, darum habe ich aufgehört.`,
+  overBudget: 'Die Ausgabengrenze ist erreicht, darum kann ich jetzt nicht antworten.',
+  emptyAnswer: '(Das Modell gab eine leere Antwort.)',
+  answerCut: '(Die Antwort erreichte ihre Längengrenze und ist abgeschnitten.)',
+  undeliverable: 'Eine Antwort ließ sich hier nicht zustellen; sie steht im Protokoll.',
+  cost: (cost, spent) => `Diese Antwort kostete ${cost}. ${spent}`,
+  costNear: (percent) => `${percent} % der Tagesgrenze sind verbraucht.`,
+  thinking: 'denkt nach',
+  usingTool: (tool) => `benutzt ${tool}`,
+};
