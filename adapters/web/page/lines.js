@@ -24,10 +24,9 @@ function elementOf(html) {
 }
 
 /** Puts a line where its time says; a line that is known changes in its place. */
-export function putLine({ seq, html }) {
+export function putLine({ html }) {
   const line = elementOf(html);
   const known = find(line.dataset.key);
-  if (known && Number(known.dataset.seq ?? 0) >= seq) return;
   setTime(line);
   const bubble = live && (live.dataset.answer === line.dataset.answer || (farewell !== 0 && line.matches('.bot')));
   if (known) known.replaceWith(line);
