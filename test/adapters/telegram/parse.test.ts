@@ -136,6 +136,8 @@ test('R13: who added the bot to a group is told; promotions and blocks in privat
   assert.deepEqual(changed({ status: 'administrator' }, { status: 'left' }), ['removed']);
   assert.deepEqual(changed({ status: 'restricted', is_member: false }, { status: 'member' }), ['added']);
   assert.deepEqual(changed({ status: 'member' }, { status: 'restricted', is_member: false }), ['removed']);
+  assert.deepEqual(changed({ status: 'left' }, { status: 'restricted', is_member: true }), ['added']);
+  assert.deepEqual(changed({ status: 'member' }, { status: 'restricted', is_member: true }), []);
   assert.deepEqual(changed({ status: 'member' }, { status: 'administrator' }), []);
   assert.deepEqual(changed({ status: 'member' }, { status: 'kicked' }, { id: 100000001, type: 'private' }), []);
 });
@@ -242,6 +244,7 @@ test('R6: kinds of senders', () => {
   assert.equal(kind({ from: { id: 1087968824, is_bot: true, first_name: 'Group' } }), 'anonymous');
   const forward = { is_automatic_forward: true, sender_chat: { id: -100555, title: 'News' }, from: { id: 777000 } };
   assert.equal(kind(forward), 'system');
+  assert.equal(kind({ from: { id: 777000, is_bot: false, first_name: 'Telegram' } }), 'system');
 });
 
 test('R6: joins, pins, titles and topics are no messages', () => {

@@ -388,6 +388,9 @@ for (const announce of ['to_then_from', 'from_then_to', 'to', 'from'] as const)
     telegram.say(group, alice, 'before');
     const upgraded = telegram.migrate(group, alice, { announce });
     telegram.say(upgraded, alice, 'after');
+    // Slow to store: a later message that did not wait for it would overtake it.
+    harness.onAccept = (event) =>
+      event.kind === 'migration' ? new Promise((resolve) => setImmediate(resolve)) : undefined;
     await harness.start();
     await harness.until('the last', () => texts(harness.stored).includes('after'));
     const kinds = harness.stored.map(({ kind }) => kind);
