@@ -182,8 +182,11 @@ export interface TelegramEmulator {
   readonly updates: { update: Update; queued: boolean }[];
   /** Any update: `update_id` is added when missing. Nothing is checked. Returns the update_id. */
   pushRaw(update: Record<string, unknown>): number;
-  /** Delivers an update again, by the message or the update_id; `newId` gives it another update_id. */
-  redeliver(what: number | MessageRef, options?: { newId?: boolean }): number;
+  /**
+   * Delivers an update again, by the message or the update_id; `newId` gives it another update_id. `concurrently`: a
+   * webhook gets it beside what else waits for that chat.
+   */
+  redeliver(what: number | MessageRef, options?: { newId?: boolean; concurrently?: boolean }): number;
   /** Updates that are not confirmed. */
   readonly pending: number;
   readonly pollsOpen: number;

@@ -2,7 +2,7 @@ import { type Call, type CallMatch, matches } from './record.ts';
 import { ApiError } from './wire.ts';
 
 /**
- * What happens to a call. `*_before`: nothing is changed. `*_after`: the change is made, the client does not learn it.
+ * What happens to a call, decided when it arrives: a long poll that is open already is not hit. `*_before`: nothing is changed. `*_after`: the change is made, the client does not learn it.
  * `status` answers that HTTP status with a proxy's HTML page; `error` is an answer of Telegram itself; `hang` never
  * answers (the socket stays open until the client or `close()` ends it).
  */

@@ -149,12 +149,13 @@ export async function startTelegramEmulator(options: StartOptions = {}): Promise
       const id = typeof update_id === 'number' ? update_id : queue.nextUpdateId();
       return queue.addRaw(kind, { ...rest, update_id: id });
     },
-    redeliver(what, { newId = false } = {}) {
+    redeliver(what, { newId = false, concurrently = false } = {}) {
       const found = queue.log.findLast(({ update }) =>
         typeof what === 'number' ? update.update_id === what : isAbout(update, what.chat.id, what.message_id),
       );
       if (!found) throw new Error('Telegram emulator: there is no such update to deliver again');
-      return queue.again(found.update, typeof what === 'number' ? 0 : what.chat.id, newId);
+      const key = concurrently ? state.nextId() * 2 ** 20 : typeof what === 'number' ? 0 : what.chat.id;
+      return queue.again(found.update, key, newId);
     },
     get pending() {
       return queue.pending.length;

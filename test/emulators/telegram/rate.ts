@@ -27,6 +27,7 @@ export function createRateLimits(state: State, mode: 'enforce' | 'off'): RateLim
   const penalties = new Map<number | 'all', number>();
   const chats = new Map<number, Spent>();
   const recentOfAll: number[] = [];
+  let webhookSetAt = Number.NEGATIVE_INFINITY;
 
   const refuse = (key: number | 'all', waitMs: number): never => {
     const seconds = Math.max(1, Math.ceil(waitMs / 1000));
@@ -59,6 +60,11 @@ export function createRateLimits(state: State, mode: 'enforce' | 'off'): RateLim
       const chat = Number(call.args.chat_id);
       checkPenalty('all');
       if (!Number.isNaN(chat)) checkPenalty(chat);
+      if (mode === 'enforce' && call.method === 'setWebhook') {
+        const left = webhookSetAt + 1_000 - state.clock.now();
+        if (left > 0) throw tooMany(1);
+        webhookSetAt = state.clock.now();
+      }
       if (mode === 'off' || !state.rooms.has(chat) || !isVisible(call.method)) return;
       const count = call.method === 'sendMediaGroup' && Array.isArray(call.args.media) ? call.args.media.length : 1;
       const now = state.clock.now();

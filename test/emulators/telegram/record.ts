@@ -17,7 +17,7 @@ export interface Call {
   answeredAt?: number;
   /** The chat's state was changed (or the answer computed), whatever the client got to know of it. */
   committed: boolean;
-  /** HTTP status written; 0 for a closed or hanging socket. */
+  /** HTTP status written; 0 for a closed or hanging socket and for a client that has gone. */
   status?: number;
   result?: unknown;
   /** `description` of an answer that is not ok. */

@@ -129,7 +129,10 @@ async function perform(
 }
 
 function finish(parts: ServerParts, call: Call, outcome: unknown, response: http.ServerResponse): void {
-  if (response.destroyed) return;
+  if (response.destroyed) {
+    call.status = 0;
+    return;
+  }
   call.answeredAt = parts.clock.now();
   if (outcome instanceof ApiError) {
     call.status = outcome.code;

@@ -154,7 +154,7 @@ test('an answer that got lost confirms nothing: the successor is served the same
 });
 
 test('a grammY bot starts, answers and stops', async (t) => {
-  const { emulator, alice, chat } = await start();
+  const { emulator, alice, chat } = await start({ pollThrottle: false });
   t.after(emulator.close);
   const bot = new Bot(emulator.token, { client: { apiRoot: emulator.url } });
   bot.on('message:text', (context) => context.reply(`echo ${context.message.text}`));
