@@ -39,11 +39,11 @@ const skip =
 /** What the launcher starts, in place of the program. */
 const program = `
 if (process.argv[2] === 'wait') {
-  const timer = setInterval(() => {}, 1000);
+  const timer = setTimeout(() => {}, 10000);
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'])
     process.on(signal, () => {
       process.stdout.write(signal + '\\n');
-      if (signal !== 'SIGHUP') { clearInterval(timer); process.exitCode = 5; }
+      if (signal !== 'SIGHUP') { clearTimeout(timer); process.exitCode = 5; }
     });
 }
 process.stdout.write(JSON.stringify({ node: process.versions.node, pid: process.pid, args: process.argv.slice(2) }) + '\\n');
