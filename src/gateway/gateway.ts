@@ -18,6 +18,7 @@ import { createDeliver } from '../outbox/deliver.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { ensureOwner, mintClaim } from '../people/admission.ts';
 import { createWorker } from '../run/worker.ts';
+import { anyAdmin } from '../store/accounts.ts';
 import { migrateChat } from '../store/chats.ts';
 import type { CommitHooks, Db } from '../store/db.ts';
 import { lockDataFolder } from '../store/lock.ts';
@@ -49,6 +50,7 @@ export interface Gateway {
   reports(): ChannelReport[];
   /** The code that makes somebody the first admin; null when there is one. Shown once. */
   claimCode: string | null;
+  /** For the owner (null), or for somebody by name; the first one makes the owner an admin when there is none. */
   signInLink(name: string | null): Promise<string>;
   reload(config: Config): Promise<void>;
   /** Drains (rule 88) and gives the data folder back. */
@@ -228,7 +230,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
               .toLowerCase()
               .replaceAll(/[^a-z0-9_-]+/g, '-')
               .slice(0, 64);
-      return http.signInLink({ channel: web.name, userId: id, name: name ?? 'Owner', owner: name === null });
+      const first = name === null && settings.admins.size === 0 && !(await anyAdmin(db));
+      return http.signInLink({ channel: web.name, userId: id, name: name ?? 'Owner', owner: first });
     },
     async reload(next) {
       await apply(next);

@@ -20,6 +20,7 @@ import {
 import { addAudit } from '../store/audit.ts';
 import { ensureChat, setAdmitted } from '../store/chats.ts';
 import type { Query } from '../store/db.ts';
+import { dropOwnerLinks } from '../store/sessions.ts';
 import type { Sender } from '../types/message.ts';
 
 /** 26 characters of 5 bits: 128 bits and a little. Grouped for reading aloud. */
@@ -67,7 +68,9 @@ export async function makeAdmin(
   now: number,
 ): Promise<void> {
   await setAdmin(q, channel, userId, true);
+  // Neither the printed code nor the printed link makes a second first admin.
   await dropClaim(q);
+  await dropOwnerLinks(q);
   await addAudit(q, {
     id: newId(now),
     at: now,

@@ -69,6 +69,8 @@ export function createJournal(db: Db, clock: Clock, channel: string): Journal {
       );
       return (latest ? rows.reverse() : rows).map(lineOf);
     },
+
+    onChange: (listener) => db.onRing('journal', listener),
   };
 }
 
