@@ -16,6 +16,7 @@ import {
   type Chat,
   ensureChat,
   findChat,
+  formerIds,
   isInThread,
   joinThread,
   setAddedBy,
@@ -44,6 +45,7 @@ import {
   findAdmissible,
   findBinding,
   isAddressed,
+  isListed,
   keyText,
   placeOf,
   readCommand,
@@ -130,7 +132,8 @@ async function acceptMessage(
   if (!facts || !speaks || now - message.sentAt > limits.backlogAgeMs) return ignore();
 
   const chat = message.chat.kind === 'group' ? await findChat(q, channel, message.chat.id) : null;
-  const listed = findBinding(settings.bindings, channel, message.chat);
+  const former = message.chat.kind === 'group' ? await formerIds(q, channel, message.chat.id) : [];
+  const listed = findBinding(settings.bindings, channel, message.chat, former);
   const binding =
     listed ??
     (message.chat.kind === 'group' && facts.groupsNeedAdmission ? findAdmissible(settings.bindings, channel) : null);
@@ -174,7 +177,7 @@ async function acceptMessage(
     paired: known?.pairedAt != null,
     access: binding.access,
     groupsNeedAdmission: facts.groupsNeedAdmission,
-    chatListed: binding.where.chats !== 'any' && binding.where.chats.includes(message.chat.id),
+    chatListed: isListed(binding, [message.chat.id, ...former]),
     chatAdmitted: chat !== null && (chat.admittedBy !== null || (await addedByTrusted(q, channel, chat, settings))),
   });
   if (command) {

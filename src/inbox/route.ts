@@ -5,20 +5,29 @@
 import type { IncomingMessage, Place } from '../types/message.ts';
 import type { BindingSpec } from '../types/spec.ts';
 
-/** The most specific `where` wins (rule 12): a listed chat before `any` or `direct`. */
+/**
+ * The most specific `where` wins (rule 12): a listed chat before `any` or `direct`. `formerIds` are those the chat had
+ * before the platform gave it a new one.
+ */
 export function findBinding(
   bindings: readonly BindingSpec[],
   channel: string,
   chat: { id: string; kind: 'direct' | 'group' },
+  formerIds: readonly string[] = [],
 ): BindingSpec | null {
   let general: BindingSpec | null = null;
   for (const binding of bindings) {
     if (binding.channel !== channel) continue;
     const { chats, direct } = binding.where;
-    if (chats !== 'any' && chats.includes(chat.id)) return binding;
+    if (isListed(binding, [chat.id, ...formerIds])) return binding;
     if (chat.kind === 'direct' ? direct : chats === 'any') general ??= binding;
   }
   return general;
+}
+
+export function isListed({ where }: BindingSpec, ids: readonly string[]): boolean {
+  const { chats } = where;
+  return chats !== 'any' && ids.some((id) => chats.includes(id));
 }
 
 /** A group that no binding names: which binding would answer there once it is admitted, if any. */

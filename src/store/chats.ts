@@ -1,5 +1,6 @@
 /** What is known of chats: who admitted a group, which threads the bot takes part in, chats that got a new id. */
 import type { Query } from './db.ts';
+import { moveChatValues } from './values.ts';
 
 export interface Chat {
   admittedBy: string | null;
@@ -67,6 +68,16 @@ export async function joinThread(q: Query, channel: string, chat: string, thread
   );
 }
 
+/** Ids this chat had before: what the configuration says of one of them still holds (rule 20). */
+export async function formerIds(q: Query, channel: string, chat: string): Promise<string[]> {
+  const rows = await q.all<{ former: string }>(
+    'select former from former_chats where channel = ? and chat = ?',
+    channel,
+    chat,
+  );
+  return rows.map((row) => row.former);
+}
+
 /**
  * Rewrites every key that holds the old chat id (rule 20). `conversationKey` makes a conversation's key from its
  * parts. Idempotent: a second call finds nothing. Rows of the inbox keep their dedupe keys, since the platform never
@@ -89,6 +100,13 @@ export async function migrateChat(
     from,
   );
   await q.run('delete from chats where channel = ? and chat = ?', channel, from);
+  await q.run('update former_chats set chat = ? where channel = ? and chat = ?', to, channel, from);
+  await q.run(
+    'insert into former_chats (channel, former, chat) values (?, ?, ?) on conflict (channel, former) do nothing',
+    channel,
+    from,
+    to,
+  );
   const conversations = await q.all<{ id: string; key: string; open: number }>(
     'select id, key, open from conversations where channel = ? and chat = ? order by id',
     channel,
@@ -110,4 +128,5 @@ export async function migrateChat(
   await q.run('delete from threads where channel = ? and chat = ?', channel, from);
   for (const table of ['inbox', 'runs', 'outbox', 'pairings'])
     await q.run(`update ${table} set chat = ? where channel = ? and chat = ?`, to, channel, from);
+  await moveChatValues(q, channel, from, to);
 }

@@ -2,7 +2,22 @@ import type { Clock } from '../base/clock.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import type { ToolContext, ValueStore } from '../types/tool.ts';
-import type { Db } from './db.ts';
+import type { Db, Query } from './db.ts';
+
+const keyOf = (owner: NonNullable<ToolContext['owner']>) => `${owner.kind}:${owner.id}`;
+
+/** What a group stored stays its own under its new id (rule 20); what was stored under that already wins. */
+export async function moveChatValues(q: Query, channel: string, from: string, to: string): Promise<void> {
+  const [old, next] = [from, to].map((chat) => keyOf({ kind: 'chat', id: `${channel}:${chat}` })) as [string, string];
+  await q.run(
+    `update stored_values set owner = ? where owner = ? and not exists (
+       select 1 from stored_values n where n.agent = stored_values.agent and n.owner = ? and n.key = stored_values.key)`,
+    next,
+    old,
+    next,
+  );
+  await q.run('delete from stored_values where owner = ?', old);
+}
 
 /**
  * The values of one agent and one owner (rules 26 and 32). Errors are written for the model: `limit` says what to do
@@ -15,7 +30,7 @@ export function createValueStore(db: Db, clock: Clock, agent: string, owner: Too
         'refused',
         'There is no store in this conversation: values belong to a person or a group, and nobody is known here.',
       );
-    return `${owner.kind}:${owner.id}`;
+    return keyOf(owner);
   };
 
   return {
