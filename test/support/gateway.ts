@@ -25,12 +25,8 @@ export interface Lines {
 export function recordingLog(): Log & Lines {
   const raw: string[] = [];
   const log = createLog({ level: 'info', format: 'json', secrets: () => [], write: (line) => void raw.push(line) });
-  return Object.assign(log, {
-    get lines() {
-      return raw.map((line) => JSON.parse(line) as Record<string, unknown>);
-    },
-    text: () => raw.join(''),
-  }) as Log & Lines;
+  const lines = { get: () => raw.map((line) => JSON.parse(line) as Record<string, unknown>) };
+  return Object.defineProperties(log, { lines, text: { value: () => raw.join('') } }) as Log & Lines;
 }
 
 export type Yaml = Record<string, unknown>;
