@@ -33,9 +33,12 @@ describe('failures of model requests', { timeout: 30_000 }, () => {
     });
 
   test('a provider that echoes the key in another error does not bring it into ours', async () => {
-    server.script({ status: 400, message: `no such option for ${apiKey}, sk-proj-1234567890abcdef` });
-    const error = await failureOf(setUp([profileOf(chat, server.url)]).ask());
+    const own = 'a key of one house';
+    server.script({ status: 400, message: `no such option for ${own}, ${apiKey}` });
+    const { ask: send, logged } = setUp([profileOf(chat, server.url, { apiKey: own })]);
+    const error = await failureOf(send());
     assert.match(error.message, /no such option for \[key\], \[key\]/);
+    assert.equal(JSON.stringify(logged.lines).includes(own), false);
   });
 
   test('an unknown model, no credit, a redirect and a too long conversation are told apart', async () => {
