@@ -74,6 +74,7 @@ describe('places', () => {
       api.sendMessage(where, 'x', message_thread_id === undefined ? {} : { message_thread_id });
     const sent = await send(forum.id, topic);
     assert.equal(sent.is_topic_message, true);
+    assert.deepEqual(sent.from, { id: 900000001, is_bot: true, first_name: 'Gate', username: 'gate_bot' });
     assert.equal(sent.message_thread_id, topic);
     assert.equal(sent.reply_to_message?.forum_topic_created?.name, 'deploys');
     assert.equal(emulator.message(sent)?.replyTo, null);

@@ -65,7 +65,7 @@ export function createChats(parts: {
       if (known) return known.chat;
       const chat: Chat = { id: user.id, type: 'private', first_name: user.first_name };
       if (user.username) chat.username = user.username;
-      if (options.topics) state.bot.has_topics_enabled = true;
+      if (options.topics) state.account.has_topics_enabled = true;
       state.rooms.set(chat.id, createRoom(chat, options.started === false ? 'unstarted' : 'member'));
       return chat;
     },

@@ -50,7 +50,9 @@ export async function startTelegramEmulator(options: StartOptions = {}): Promise
   const clock = options.clock ?? systemClock;
   const privacy = options.privacy ?? true;
   const keep = options.record !== 'counts';
-  const bot: User = { ...botDefault, can_read_all_group_messages: !privacy, ...options.bot };
+  const account: User = { ...botDefault, can_read_all_group_messages: !privacy, ...options.bot };
+  const { id, is_bot, first_name, username } = account;
+  const bot: User = { id, is_bot, first_name, username };
   const token = options.token ?? `${bot.id}:emulator-token`;
   const changes = createChanges();
   const state = createState({
@@ -58,6 +60,7 @@ export async function startTelegramEmulator(options: StartOptions = {}): Promise
     changes,
     token,
     bot,
+    account,
     messagesKeptMax: keep ? Number.POSITIVE_INFINITY : countedMessagesKept,
   });
   const record = createRecorder({ clock, changes, mode: options.record ?? 'all' });

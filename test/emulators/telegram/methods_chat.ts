@@ -16,7 +16,7 @@ export function chatMethods(state: State, presses: Presses): Record<string, (req
   };
 
   return {
-    getMe: () => state.bot,
+    getMe: () => state.account,
     logOut: () => true,
     close: () => {
       throw new ApiError(429, 'Too Many Requests: retry after 600', { retry_after: 600 });

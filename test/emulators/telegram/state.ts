@@ -53,7 +53,10 @@ export interface State {
   readonly clock: Clock;
   readonly changes: Changes;
   readonly token: string;
+  /** As it appears in messages. */
   readonly bot: User;
+  /** As getMe answers. */
+  readonly account: User;
   readonly rooms: Map<number, Room>;
   readonly users: Map<number, User>;
   readonly files: Map<string, FileEntry>;
@@ -74,6 +77,7 @@ export function createState(options: {
   changes: Changes;
   token: string;
   bot: User;
+  account: User;
   messagesKeptMax: number;
 }): State {
   const rooms = new Map<number, Room>();
