@@ -20,8 +20,8 @@ const callMs = 20_000;
 /** On top of what a long poll asked the server to wait. */
 const pollGraceMs = 15_000;
 const downloadMs = 120_000;
-/** 100 updates of a long poll are well below it. */
-const answerBytesMax = 16 * 1024 * 1024;
+/** 100 real updates are far below it. */
+const answerBytesMax = 64 * 1024 * 1024;
 
 export function createClient(options: { token: string; apiUrl: string; clock: Clock }): Client {
   const { token, clock } = options;

@@ -11,6 +11,7 @@ import { failureOf } from './failures.ts';
 import { type Health, troubleOf } from './health.ts';
 import { type Intake, updateId } from './intake.ts';
 import { allowedUpdates, type Me } from './parse.ts';
+import { TransportError } from './transport.ts';
 
 const pollSeconds = 30;
 const batchMax = 100;
@@ -39,6 +40,7 @@ export function createPolling(parts: {
   let offset: number | undefined;
   let offsetTold = true;
   let healthy = true;
+  let limit = batchMax;
 
   /** Resolves only when stopping. Any trouble is thrown. */
   async function poll(me: Me): Promise<void> {
@@ -47,7 +49,7 @@ export function createPolling(parts: {
       offsetTold = true;
       const updates = await client.raw.getUpdates(
         {
-          limit: batchMax,
+          limit,
           // After trouble a short poll tells soon whether it is over.
           timeout: healthy ? pollSeconds : 0,
           allowed_updates: allowedUpdates,
@@ -68,6 +70,7 @@ export function createPolling(parts: {
 
   function recovered(): void {
     healthy = true;
+    limit = batchMax;
     backoff.reset();
     health.up();
   }
@@ -105,6 +108,8 @@ export function createPolling(parts: {
   /** Waits out what may pass; false when nothing but a new configuration helps. */
   async function endured(error: unknown): Promise<boolean> {
     healthy = false;
+    // A batch that is too long to be taken is taken one by one.
+    if (error instanceof TransportError && error.code === 'too_long') limit = 1;
     const trouble = troubleOf(failureOf(error), context.channel);
     if (trouble.fatal) {
       health.failed(trouble.reason);
@@ -123,9 +128,10 @@ export function createPolling(parts: {
       await running;
       if (offset === undefined || offsetTold) return;
       // What is stored is confirmed, so that the next start does not begin with duplicates.
-      await client.raw
-        .getUpdates({ offset, limit: 1, timeout: 0 }, AbortSignal.timeout(confirmMs) as never)
-        .catch(() => {});
+      const enough = new AbortController();
+      const cancel = context.clock.after(confirmMs, () => enough.abort());
+      await client.raw.getUpdates({ offset, limit: 1, timeout: 0 }, enough.signal as never).catch(() => {});
+      cancel();
     },
   };
 }

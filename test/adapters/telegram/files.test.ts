@@ -7,7 +7,7 @@ import type { IncomingFile } from '../../../src/types/message.ts';
 import { startTelegramEmulator } from '../../emulators/telegram/index.ts';
 import { createHarness, token } from './harness.ts';
 
-const test = (name: string, body: (t: TestContext) => Promise<void>) => nodeTest(name, { timeout: 20_000 }, body);
+const test = (name: string, body: (t: TestContext) => Promise<void>) => nodeTest(name, { timeout: 60_000 }, body);
 const never = new AbortController().signal;
 const limitBytes = 20 * 1024 * 1024;
 

@@ -11,7 +11,7 @@ import type { InboundEvent, OutgoingMessage, Place } from '../../../src/types/me
 import { createFakeClock, type FakeClock } from '../../support/fake_clock.ts';
 
 export const token = '900000001:AAH-not-a-real-token-0123456789abcdef';
-const waitMs = 5_000;
+const waitMs = 15_000;
 
 export interface Harness {
   adapter: Adapter;

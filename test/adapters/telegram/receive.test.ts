@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import nodeTest, { type TestContext } from 'node:test';
 import { GatehouseError } from '../../../src/base/errors.ts';
 import { type StartOptions, startTelegramEmulator } from '../../emulators/telegram/index.ts';
 import { createHarness, createWatchedClock, type HarnessOptions, token } from './harness.ts';
 
-const test = (name: string, body: (t: TestContext) => Promise<void>) => nodeTest(name, { timeout: 20_000 }, body);
+const test = (name: string, body: (t: TestContext) => Promise<void>) => nodeTest(name, { timeout: 60_000 }, body);
 
 async function begin(t: TestContext, more: Partial<HarnessOptions> = {}, options: StartOptions = {}) {
   const telegram = await startTelegramEmulator({ token, ...options });
@@ -192,6 +194,35 @@ test('an update nobody can read is passed over, logged with its id, and counted'
   assert.equal(skipped.length, 2);
   assert.equal(JSON.parse(skipped[0]!).update, 700000001);
   assert.ok(!harness.said().includes('private words'));
+});
+
+test('updates that are too long to be taken together are taken one by one', async (t) => {
+  const clock = createWatchedClock();
+  const message = { message_id: 1, chat: { id: 5, type: 'private' }, from: { id: 5 }, date: 1, text: 'hello' };
+  const limits: unknown[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const method = request.url?.split('/').at(-1);
+    const asked = JSON.parse(body);
+    if (method === 'getMe') response.end('{"ok":true,"result":{"id":1,"username":"gate_bot"}}');
+    else if (method !== 'getUpdates') response.end('{"ok":true,"result":true}');
+    else {
+      limits.push(asked.limit);
+      if (asked.limit > 1) response.writeHead(200, { 'content-length': 64 * 1024 * 1024 + 1 }).flushHeaders();
+      else response.end(JSON.stringify({ ok: true, result: [{ update_id: 1, message }] }));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const harness = createHarness(t, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, clock });
+  await harness.start();
+  await clock.advance(await clock.waiting(500, 1_000));
+  await harness.until('the message', () => harness.stored.length === 1);
+  assert.deepEqual(limits.slice(0, 2), [100, 1]);
 });
 
 test('an event the inbox refuses for good does not stop the others', async (t) => {

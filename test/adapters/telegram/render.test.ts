@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { createWriter } from '../../../adapters/telegram/formatted.ts';
 import { clip, measure, render, renderPlain } from '../../../adapters/telegram/render.ts';
 import { splitMarkdown } from '../../../src/base/markdown_split.ts';
 import { startTelegramEmulator } from '../../emulators/telegram/index.ts';
@@ -92,6 +93,9 @@ test('R84: names are defused wherever Telegram would see one, and nowhere else',
 
 test('R84: half a surrogate pair becomes a replacement character', () => {
   assert.equal(render('a \ud83d b').text, 'a \ufffd b');
+  const writer = createWriter();
+  writer.words('a \ud83d b');
+  assert.equal(writer.finish().text, 'a \ufffd b');
 });
 
 test('white space around the whole is cut with its ranges, and nothing visible is nothing', () => {
@@ -125,23 +129,23 @@ test('a cut leaves whole characters and ranges inside', () => {
 
 test('hostile input stays quick', () => {
   for (const source of ['@a '.repeat(20_000), 'x://@a'.repeat(10_000), '**`a`** '.repeat(10_000), '>'.repeat(5_000)]) {
-    const before = performance.now();
+    const before = process.cpuUsage();
     measure(source);
-    assert.ok(performance.now() - before < 3_000, source.slice(0, 10));
+    assert.ok(process.cpuUsage(before).user < 3_000_000, source.slice(0, 10));
   }
 });
 
 /** Where Telegram's servers would see a mention: tdlib MessageEntity.cpp, `match_mentions`. */
 const mention = /(?<![\p{L}\p{N}_])@[A-Za-z0-9_]{2,32}(?![\p{L}\p{N}_])/gu;
 
-test(`R84: whatever the Markdown, Telegram takes it as it is (seed ${seed})`, { timeout: 60_000 }, async (t) => {
+test(`R84: whatever the Markdown, Telegram takes it as it is (seed ${seed})`, { timeout: 120_000 }, async (t) => {
   const telegram = await startTelegramEmulator({ token });
   t.after(() => telegram.close());
   const { adapter } = createHarness(t, { url: telegram.url });
   const alice = telegram.user({ name: 'Alice' });
   const chat = telegram.privateChat(alice);
   const random = createRandom(seed);
-  for (let round = 0; round < 400; round++) {
+  for (let round = 0; round < 250; round++) {
     const document = round % 4 === 0 ? { markdown: randomNoise(random), words: [], code: [] } : randomDocument(random);
     const context = `seed ${seed}, round ${round}: ${JSON.stringify(document.markdown)}`;
     for (const part of splitMarkdown(document.markdown, adapter.limits.textLength, measure)) {

@@ -5,7 +5,7 @@ import { DeliveryError } from '../../../src/base/errors.ts';
 import { startTelegramEmulator } from '../../emulators/telegram/index.ts';
 import { createHarness, createWatchedClock, type HarnessOptions, message, placeOf, token } from './harness.ts';
 
-const test = (name: string, body: (t: TestContext) => Promise<void>) => nodeTest(name, { timeout: 20_000 }, body);
+const test = (name: string, body: (t: TestContext) => Promise<void>) => nodeTest(name, { timeout: 60_000 }, body);
 const never = new AbortController().signal;
 
 async function begin(t: TestContext, more: Partial<HarnessOptions> = {}) {

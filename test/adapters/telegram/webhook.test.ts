@@ -3,7 +3,7 @@ import nodeTest, { type TestContext } from 'node:test';
 import { startTelegramEmulator } from '../../emulators/telegram/index.ts';
 import { createHarness, createWatchedClock, type Harness, type HarnessOptions, serve, token } from './harness.ts';
 
-const test = (name: string, body: (t: TestContext) => Promise<void>) => nodeTest(name, { timeout: 20_000 }, body);
+const test = (name: string, body: (t: TestContext) => Promise<void>) => nodeTest(name, { timeout: 60_000 }, body);
 const secret = 'a-secret_0123456789';
 
 async function begin(t: TestContext, more: Partial<HarnessOptions> = {}) {
