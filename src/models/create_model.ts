@@ -73,7 +73,8 @@ interface Asking extends ModelDependencies {
   beforeAttempt(): void;
 }
 
-function chainOf(name: string, profiles: Readonly<Record<string, ModelProfile>>): ModelProfile[] {
+/** A profile, its fallbacks in order, and theirs: whoever may answer. */
+export function chainOf(name: string, profiles: Readonly<Record<string, ModelProfile>>): ModelProfile[] {
   const chain: ModelProfile[] = [];
   const visit = (next: string) => {
     const profile = profiles[next];

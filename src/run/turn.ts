@@ -6,7 +6,8 @@ import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import { startOfDay } from '../base/time.ts';
 import { takeTogether } from '../inbox/dispatch.ts';
-import { mostCost } from '../models/cost.ts';
+import { mostCost, requestBytes } from '../models/cost.ts';
+import { chainOf } from '../models/create_model.ts';
 import type { Transaction } from '../store/db.ts';
 import { takeMessages, waitingMessages } from '../store/inbox.ts';
 import { book } from '../store/ledger.ts';
@@ -148,9 +149,8 @@ async function reserveFor(work: Work, request: ModelRequest, ledgerId: string): 
   const caps = capsOf(spec, binding);
   if (!hasCaps(caps)) return true;
   const settings = parts.settings();
-  const profile = settings.models[spec.model];
-  const profiles = profile ? [profile, ...profile.fallbacks.flatMap((name) => settings.models[name] ?? [])] : [];
-  const bytes = JSON.stringify(request).length;
+  const profiles = chainOf(spec.model, settings.models);
+  const bytes = requestBytes(request);
   const most = Math.max(0, ...profiles.map((candidate) => mostCost(candidate, bytes) ?? 0));
   const now = parts.clock.now();
   return parts.db.tx(async (q) => {
