@@ -4,7 +4,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../base/errors.ts';
+import { GatehouseError, messageOf } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { cleanFileName, wellFormed } from '../base/safe_text.ts';
@@ -66,7 +66,8 @@ async function readOne(parts: FileParts, file: IncomingFile, name: string, index
   } catch (error) {
     if (parts.signal.aborted) throw parts.signal.reason;
     parts.log.warn({ file: name, err: error }, `a file was not fetched: ${messageOf(error)}`);
-    return { reason: 'failed' };
+    // Some platforms tell the size only when they are asked for the file.
+    return { reason: error instanceof GatehouseError && error.code === 'limit' ? 'size' : 'failed' };
   }
 }
 
