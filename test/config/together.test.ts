@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { messageOf } from '../../src/base/errors.ts';
 import { formatIssue } from '../../src/config/issue.ts';
-import { errorsOf, load } from './support.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { errorsOf, folderWith, load, plugins } from './support.ts';
 
 /** A valid file to which a test adds what is wrong: lines of an agent, of a binding, or of the file. */
 function file({ models = '', channels = '', agent = '', binding = '', more = '' }): string {
@@ -240,6 +243,30 @@ test('instructions: exactly one of text and file, and the file is there', (t) =>
   assert.match(
     missing[0]!,
     /^agents\.helper\.instructions_file: \/.*\/a\.md cannot be read \(there is no such file\); correct the path or make the file$/,
+  );
+});
+
+test('an instructions file is text of a sensible size', (t) => {
+  const yaml = file({}).replace('instructions: Help.', 'instructions_file: ./agent.md');
+  const of = (content: string) => {
+    const path = join(folderWith(t, yaml, { 'agent.md': content }), 'config.yaml');
+    try {
+      return loadConfig(path, {}, plugins).config.agents.helper?.instructions;
+    } catch (error) {
+      return messageOf(error).replace(dirname(path), '');
+    }
+  };
+  const at = 'config.yaml:10 agents.helper.instructions_file: /agent.md';
+  assert.equal(of(' \n'), `${at} is empty; write the instructions into it`);
+  assert.equal(of('x'.repeat(256 * 1024 + 1)), `${at} is larger than 256 KiB; shorten it`);
+  assert.equal(of('x'.repeat(256 * 1024))?.length, 256 * 1024);
+});
+
+test('settings that a demo profile has no use for are a warning', (t) => {
+  const loaded = load(t, file({ models: '  a: { provider: demo, model: x }\n' }));
+  assert.deepEqual(
+    loaded.warnings.map((issue) => formatIssue(loaded.file, issue)),
+    ['config.yaml:3 models.a.model: has no meaning for provider demo'],
   );
 });
 

@@ -91,3 +91,7 @@ test('an open bracket is an error with its line', (t) => {
   const [first] = errorsOf(t, 'gateway: { name: A\nmodels: {}\n');
   assert.match(first!, /^config\.yaml:\d not valid YAML: /);
 });
+
+test('an alias of nothing is an error', (t) => {
+  assert.match(errorsOf(t, 'gateway:\n  name: *nope\n')[0]!, /^config\.yaml:2 .*nope/);
+});
