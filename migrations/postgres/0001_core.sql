@@ -177,7 +177,6 @@ create table runs (
   thread text,
   reply_to text,
   user_id text not null,
-  person_id text,
   stop_requested bigint not null default 0,
   active_ms bigint not null default 0,
   error text,

@@ -8,20 +8,28 @@ const graphemes = new Intl.Segmenter();
 /** Looked at on either side of a cut to find where a character begins; more than any has in sane text. */
 const graphemeUnitsMax = 64;
 
+/** Unused space up to this share of the limit is not worth another measurement. */
+const slackShare = 0.02;
+const guessesMax = 6;
+
 /**
- * The largest number from 0 to `total` that is `ok`, when all smaller ones are. Asks about `guess` first and goes on
- * from there, so that a good guess costs a few questions.
+ * The largest number from 0 to `total` whose `size` is at most `limit`, or one that nearly fills it. Sizes grow with the
+ * number; 0 has none. Asks about `guess` first and goes on in proportion, so that a few measurements do.
  */
-export function largest(total: number, guess: number, ok: (count: number) => boolean): number {
-  let low = 0;
-  let high = total + 1;
+export function largest(total: number, guess: number, limit: number, size: (count: number) => number): number {
+  let [low, lowSize, high, highSize] = [0, 0, total + 1, Infinity];
   let probe = Math.min(Math.max(guess, 1), total);
-  let step = Math.max(1, guess >> 3);
-  while (high - low > 1) {
-    if (ok(probe)) low = probe;
-    else high = probe;
-    probe = high > total ? Math.min(total, low + step) : (low + high) >> 1;
-    step *= 2;
+  for (let asked = 1; high - low > 1; asked++) {
+    const found = size(probe);
+    if (found > limit) [high, highSize] = [probe, found];
+    else [low, lowSize] = [probe, found];
+    if (limit - lowSize <= limit * slackShare) break;
+    const middle = (low + high) >> 1;
+    if (asked > guessesMax) probe = middle;
+    else if (highSize < Infinity) probe = low + Math.floor(((high - low) * (limit - lowSize)) / (highSize - lowSize));
+    else if (high > total && lowSize > 0) probe = Math.floor((low * limit) / lowSize);
+    else probe = high > total ? low * 2 : middle;
+    probe = Math.min(Math.max(probe, low + 1), high - 1);
   }
   return low;
 }
@@ -29,10 +37,10 @@ export function largest(total: number, guess: number, ok: (count: number) => boo
 /** Cuts code at a line end, or inside a line when not even one fits; null when nothing does. */
 export function cutCode(
   text: string,
-  guess: number,
-  ok: (text: string) => boolean,
+  limit: number,
+  size: (text: string) => number,
 ): { first: string; rest: string } | null {
-  const most = largest(text.length - 1, guess, (count) => ok(text.slice(0, count)));
+  const most = largest(text.length - 1, limit, limit, (count) => size(text.slice(0, count)));
   if (most === 0) return null;
   let lineEnd = text.lastIndexOf('\n', most);
   // Blank lines at the end stay with the last line that has something on it.
@@ -47,15 +55,15 @@ export function cutCode(
 /** Cuts a row of inlines; what is marked is marked on both sides. Null when not even one character fits. */
 export function cutInlines(
   inlines: readonly Inline[],
-  guess: number,
-  ok: (inlines: Inline[]) => boolean,
+  limit: number,
+  size: (inlines: Inline[]) => number,
 ): { first: Inline[]; rest: Inline[] } | null {
   const total = inlines.reduce((sum, inline) => sum + unitsOf(inline), 0);
-  let most = largest(total - 1, guess, (count) => ok(normalizeInlines(take(inlines, count))));
+  let most = largest(total - 1, limit, limit, (count) => size(normalizeInlines(take(inlines, count))));
   while (most > 0) {
     const cut = boundary(inlines, most);
     const first = normalizeInlines(take(inlines, cut));
-    if (first.length > 0 && ok(first)) return { first, rest: normalizeInlines(drop(inlines, cut)) };
+    if (first.length > 0 && size(first) <= limit) return { first, rest: normalizeInlines(drop(inlines, cut)) };
     most = cut - 1;
   }
   return null;

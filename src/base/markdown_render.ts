@@ -102,33 +102,37 @@ function renderLine(inlines: readonly Inline[]): string {
 }
 
 function renderInlines(inlines: readonly Inline[], context: { inLink: boolean }, lineStart = true): string {
-  let out = '';
+  const out: string[] = [];
   /** The end of emphasis is only read as one before punctuation or space. */
   let escapeFirst = false;
   for (const [index, inline] of inlines.entries()) {
     if (inline.type === 'text') {
       const next = inlines[index + 1];
-      const text = escapeText(inline.text, context.inLink, (lineStart && out === '') || out.endsWith('\n'));
+      const text = escapeText(
+        inline.text,
+        context.inLink,
+        index === 0 ? lineStart : inlines[index - 1]?.type === 'break',
+      );
       const bang = text.endsWith('!') && (next?.type === 'link' || next?.type === 'image');
-      out += (escapeFirst ? escapeFirstLetter(text) : text).replace(/!$/, bang ? '\\!' : '!');
+      out.push((escapeFirst ? escapeFirstLetter(text) : text).replace(/!$/, bang ? '\\!' : '!'));
       escapeFirst = false;
       continue;
     }
     escapeFirst = false;
-    if (inline.type === 'code') out += renderCodeSpan(inline.text);
-    else if (inline.type === 'break') out += '\\\n';
-    else if (inline.type === 'image') out += `![${escapeText(inline.alt, true, false)}](${renderHref(inline.href)})`;
-    else if (inline.type === 'link') out += renderLink(inline);
+    if (inline.type === 'code') out.push(renderCodeSpan(inline.text));
+    else if (inline.type === 'break') out.push('\\\n');
+    else if (inline.type === 'image') out.push(`![${escapeText(inline.alt, true, false)}](${renderHref(inline.href)})`);
+    else if (inline.type === 'link') out.push(renderLink(inline));
     else {
       const words = renderInlines(inline.children, context, false);
       const delimiter = mark[inline.type];
       const underscore = inline.type === 'emphasis';
-      if (underscore || !letter.test(firstCharacter(words))) out = escapeLastLetter(out);
+      if (underscore || !letter.test(firstCharacter(words))) out.push(escapeLastLetter(out.pop() ?? ''));
       escapeFirst = underscore || !letter.test(lastCharacter(words));
-      out += delimiter + words + delimiter;
+      out.push(delimiter + words + delimiter);
     }
   }
-  return out;
+  return out.join('');
 }
 
 function renderLink(link: Inline & { type: 'link' }): string {

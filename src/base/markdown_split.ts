@@ -64,8 +64,8 @@ function takePart(blocks: readonly Block[], space: Space): Taken {
 /** As many of the blocks as fit, the last one cut where that is right; null when nothing fits. */
 function takeBlocks(blocks: readonly Block[], space: Space): Taken | null {
   const { limit, size, alone } = space;
-  const fits = (count: number) => size(blocks.slice(0, count)) <= limit;
-  const count = largest(blocks.length, countByWeight(blocks, limit), fits);
+  const guess = countByWeight(blocks, limit);
+  const count = largest(blocks.length, guess, limit, (most) => size(blocks.slice(0, most)));
   const head = blocks.slice(0, count);
   const next = blocks[count];
   if (!next) return { head, rest: [] };
@@ -85,12 +85,12 @@ function cutBlock(block: Block, space: Space): { head: Block; rest: Block[] } | 
     case 'paragraph':
     case 'heading': {
       const piece = (children: Inline[]): Block => ({ ...block, children });
-      const cut = cutInlines(block.children, limit, (children) => size([piece(children)]) <= limit);
+      const cut = cutInlines(block.children, limit, (children) => size([piece(children)]));
       return cut && { head: piece(cut.first), rest: cut.rest.length > 0 ? [piece(cut.rest)] : [] };
     }
     case 'code': {
       const piece = (text: string): Block => ({ ...block, text });
-      const cut = cutCode(block.text, limit, (text) => size([piece(text)]) <= limit);
+      const cut = cutCode(block.text, limit, (text) => size([piece(text)]));
       return cut && { head: piece(cut.first), rest: cut.rest.trim() === '' ? [] : [piece(cut.rest)] };
     }
     case 'quote': {
@@ -115,7 +115,7 @@ function cutList(list: Block & { type: 'list' }, space: Space): { head: Block; r
     list.items.map((item) => ({ type: 'quote', children: item.children })),
     limit,
   );
-  const count = largest(list.items.length, guess, (most) => size([piece(list.items.slice(0, most))]) <= limit);
+  const count = largest(list.items.length, guess, limit, (most) => size([piece(list.items.slice(0, most))]));
   const items = list.items.slice(0, count);
   const next = list.items[count];
   if (!next) return { head: list, rest: [] };
@@ -134,10 +134,8 @@ function cutList(list: Block & { type: 'list' }, space: Space): { head: Block; r
 function cutTable(table: Table, space: Space): { head: Block; rest: Block[] } | null {
   const { limit, size } = space;
   const guess = Math.max(1, Math.floor((table.rows.length * limit) / (weightOf([table], limit * shrinkMax) + 1)));
-  const count = largest(
-    table.rows.length,
-    guess,
-    (most) => size([{ ...table, rows: table.rows.slice(0, most) }]) <= limit,
+  const count = largest(table.rows.length, guess, limit, (most) =>
+    size([{ ...table, rows: table.rows.slice(0, most) }]),
   );
   if (count === 0) return null;
   const rest: Block[] = count < table.rows.length ? [{ ...table, rows: table.rows.slice(count) }] : [];
@@ -192,7 +190,7 @@ function textParagraph(text: string): Block {
 
 function forceCharacter(block: Block, others: Block[]): Taken {
   if (block.type !== 'paragraph') return { head: [block], rest: others };
-  const cut = cutInlines(block.children, 1, (children) => inlineText(children).length <= 2);
+  const cut = cutInlines(block.children, 2, (children) => inlineText(children).length);
   if (!cut) return { head: [block], rest: others };
   const rest: Block[] = cut.rest.length > 0 ? [{ ...block, children: cut.rest }] : [];
   return { head: [{ ...block, children: cut.first }], rest: [...rest, ...others] };

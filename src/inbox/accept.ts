@@ -189,7 +189,7 @@ async function acceptMessage(
   if (!verdict.allow) return refuse(arrival, verdict, chat);
   if (message.thread !== undefined || (thread !== undefined && facts.threads === 'open'))
     await joinThread(q, channel, message.chat.id, thread as string, now);
-  return queue(arrival, await ensureAccount(q, channel, message.sender, newId(now), now));
+  return queue(arrival, await ensureAccount(q, channel, message.sender, newId(now), now, known));
 }
 
 async function addedByTrusted(q: Transaction, channel: string, chat: Chat, settings: Settings): Promise<boolean> {

@@ -7,7 +7,6 @@ import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
-import { findAccount } from '../store/accounts.ts';
 import { readConversation, setQueueNotice } from '../store/conversations.ts';
 import type { Db, Transaction } from '../store/db.ts';
 import {
@@ -62,7 +61,6 @@ async function dispatchConversation(parts: DispatchParts, q: Transaction, id: st
     return;
   }
   const taken = takeTogether(waiting, now);
-  const account = await findAccount(q, first.channel, first.userId);
   const runId = newId(now);
   const last = taken.at(-1) as InboxRow;
   await addRun(q, {
@@ -75,7 +73,6 @@ async function dispatchConversation(parts: DispatchParts, q: Transaction, id: st
     place: { channel: last.channel, chat: last.chat, ...(threadOfRow(last, conversation.place.thread) ?? {}) },
     replyTo: last.payload?.replyTo ?? null,
     userId: first.userId,
-    personId: account?.personId ?? null,
     createdAt: now,
   });
   await takeMessages(

@@ -8,7 +8,7 @@ import { costOf } from '../models/cost.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { appendTurns, type Turn } from '../store/conversations.ts';
 import type { Transaction } from '../store/db.ts';
-import { finishMessages } from '../store/inbox.ts';
+import { countWaiting, finishMessages } from '../store/inbox.ts';
 import { book, spent } from '../store/ledger.ts';
 import { findFirstPiece } from '../store/outbox.ts';
 import { addStep, assertOwned, finishRun, finishToolCall, readToolCalls } from '../store/runs.ts';
@@ -68,7 +68,7 @@ export async function finish(
         now,
       );
     await finishRun(q, run.id, outcome.state, outcome.error, work.activeMs(), now);
-    q.ring('dispatch');
+    if ((await countWaiting(q, work.conversation.id)) > 0) q.ring('dispatch');
   });
   const names = {
     completed: 'runs_completed',

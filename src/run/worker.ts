@@ -63,8 +63,10 @@ export function createWorker(parts: RunParts): Worker {
     const abort = new AbortController();
     if (run.stopRequested > 0) abort.abort(new StopRequested(run.stopRequested === 2));
     const done = workOn(parts, run, abort, () => draining).finally(() => {
+      const full = active.size >= parts.settings().runsMax;
       active.delete(run.id);
-      runs.wake();
+      // New runs ring; only those that found no place must be looked for.
+      if (full) runs.wake();
     });
     active.set(run.id, { abort, done });
   }

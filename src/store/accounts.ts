@@ -53,15 +53,19 @@ export async function findAccount(q: Query, channel: string, userId: string): Pr
   return row ? accountOf(row) : null;
 }
 
-/** Makes the account and a person for it; an account that exists keeps its person and gets the new name. */
+/**
+ * Makes the account and a person for it; an account that exists keeps its person and gets the new name. `found` is the
+ * account as just read, which saves reading it again.
+ */
 export async function ensureAccount(
   q: Query,
   channel: string,
   sender: Pick<Sender, 'id' | 'name' | 'membership' | 'language'>,
   newPersonId: string,
   now: number,
+  found?: Account | null,
 ): Promise<Account> {
-  const known = await findAccount(q, channel, sender.id);
+  const known = found ?? (await findAccount(q, channel, sender.id));
   if (known) {
     if (known.name !== sender.name && sender.name !== '') {
       await q.run('update accounts set name = ? where channel = ? and user_id = ?', sender.name, channel, sender.id);

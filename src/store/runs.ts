@@ -17,7 +17,6 @@ export interface Run {
   place: Place;
   replyTo: string | null;
   userId: string;
-  personId: string | null;
   /** 0 no, 1 by a person, 2 silently because its message was deleted. */
   stopRequested: number;
   activeMs: number;
@@ -38,7 +37,6 @@ interface RunRow {
   thread: string | null;
   reply_to: string | null;
   user_id: string;
-  person_id: string | null;
   stop_requested: number;
   active_ms: number;
   version: number;
@@ -56,7 +54,6 @@ function runOf(row: RunRow): Run {
     place: { channel: row.channel, chat: row.chat, ...(row.thread === null ? {} : { thread: row.thread }) },
     replyTo: row.reply_to,
     userId: row.user_id,
-    personId: row.person_id,
     stopRequested: row.stop_requested,
     activeMs: row.active_ms,
     claims: row.version,
@@ -70,7 +67,7 @@ export async function addRun(
 ): Promise<void> {
   await q.run(
     `insert into runs (id, conversation_id, state, version, agent, agent_version, binding, channel, chat, thread, reply_to,
-       user_id, person_id, created_at) values (?, ?, 'queued', 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       user_id, created_at) values (?, ?, 'queued', 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     run.id,
     run.conversationId,
     run.agent,
@@ -81,7 +78,6 @@ export async function addRun(
     run.place.thread ?? null,
     run.replyTo,
     run.userId,
-    run.personId,
     run.createdAt,
   );
 }

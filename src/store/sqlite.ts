@@ -63,18 +63,21 @@ export async function openSqlite(path: string, options: { hooks?: CommitHooks; l
       while (queue.length > 0 && taken.length < closuresPerCommitMax) {
         if (taken.length > 0 && performance.now() - began >= batchMsMax) break;
         const closure = queue.shift() as Closure;
+        // Until something is to be kept, the transaction itself is what a closure can be rolled back to.
+        const alone = values.size === 0;
         taken.push(closure);
-        writer.exec('savepoint closure');
+        if (!alone) writer.exec('savepoint closure');
         const outcome = await runClosure(closure);
         if ('value' in outcome) {
           values.set(closure, outcome.value);
           for (const bell of outcome.rung) rung.add(bell);
         } else {
           if (!writer.database.inTransaction) throw outcome.error;
-          writer.exec('rollback to closure');
+          writer.exec(alone ? 'rollback' : 'rollback to closure');
+          if (alone) writer.exec('begin immediate');
           closure.reject(outcome.error);
         }
-        writer.exec('release closure');
+        if (!alone) writer.exec('release closure');
       }
       options.hooks?.beforeCommit?.();
       writer.exec('commit');
