@@ -28,7 +28,7 @@ const features: Features = {
 /** There is no platform behind this that could limit us; the numbers only bound our own work. */
 const adapterLimits: AdapterLimits = {
   textLength: limits.markdownCharsMax,
-  measure: (markdown) => markdown.length,
+  measure: (markdown) => (markdown.trim() === '' ? 0 : markdown.length),
   directPerSecond: 100,
   groupPerMinute: 6_000,
   accountPerSecond: 5_000,
@@ -78,15 +78,28 @@ export function createWebAdapter(context: AdapterContext): Adapter {
     },
   });
 
-  async function send(message: OutgoingMessage): Promise<SentMessage> {
+  /** A store that hangs must not hold the chat for longer than the core wants to wait. */
+  async function stored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
+    if (signal.aborted) throw new DeliveryError('the call was cancelled', { outcome: 'not_sent' });
+    const cancelled = Promise.withResolvers<never>();
+    const onAbort = () => cancelled.reject(new DeliveryError('no answer in time', { outcome: 'unknown' }));
+    signal.addEventListener('abort', onAbort);
+    try {
+      return await Promise.race([store(), cancelled.promise]);
+    } catch (cause) {
+      throw new DeliveryError('the line could not be stored', { outcome: 'unknown', cause });
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async function send(message: OutgoingMessage, signal: AbortSignal): Promise<SentMessage> {
     const { chat } = message.place;
     const room = roomOf(chat);
     const answerId = message.answerId ?? message.id;
     const at = room.startedAt(answerId) ?? clock.now();
     const body = bodyOf({ who: 'bot', text: message.markdown, at, answerId });
-    const line = await journal.append(chat, message.id, body).catch((cause) => {
-      throw new DeliveryError('the line could not be stored', { outcome: 'unknown', cause });
-    });
+    const line = await stored(signal, () => journal.append(chat, message.id, body));
     room.linesChanged();
     room.finish(answerId);
     return { ref: refOf(typeof line.body.at === 'number' ? line.body.at : at, message.id) };
@@ -108,13 +121,11 @@ export function createWebAdapter(context: AdapterContext): Adapter {
       api.close();
     },
     send,
-    async edit(ref, message) {
+    async edit(ref, message, signal) {
       const { chat } = message.place;
       const { at, key } = readRef(ref);
       const body = bodyOf({ who: 'bot', text: message.markdown, at, answerId: message.answerId ?? key });
-      const line = await journal.update(chat, key, body).catch((cause) => {
-        throw new DeliveryError('the line could not be stored', { outcome: 'unknown', cause });
-      });
+      const line = await stored(signal, () => journal.update(chat, key, body));
       if (!line) throw new DeliveryError('this line is gone', { outcome: 'not_sent', permanent: true });
       const room = roomOf(chat);
       room.linesChanged();
