@@ -42,11 +42,16 @@ export async function runCli(argv: readonly string[], program: Program, terminal
       return exitCodes.usage;
     }
     if (error instanceof ConfigError) terminal.err(`${error.message}\n`);
-    else if (error instanceof GatehouseError)
-      terminal.err(`gatehouse: ${error.message}${error.hint === undefined ? '' : `; ${error.hint}`}\n`);
+    else if (error instanceof GatehouseError) terminal.err(`gatehouse: ${withHint(error)}\n`);
     else throw error;
     return exitCodes.failure;
   }
+}
+
+/** Some messages are sentences, some are not. */
+function withHint({ message, hint }: GatehouseError): string {
+  if (hint === undefined) return message;
+  return message.endsWith('.') ? `${message} ${hint}` : `${message}; ${hint}`;
 }
 
 async function runCommand(argv: readonly string[], program: Program, terminal: Terminal): Promise<number> {

@@ -57,6 +57,16 @@ export function createChannels(parts: ChannelsParts): Channels {
   function make(name: string, config: ChannelConfig, plugin: AdapterPlugin): Running {
     const log = parts.log.child({ channel: name });
     const report: ChannelReport = { name, type: config.type, state: 'starting', since: parts.clock.now() };
+    let registered = false;
+    /** A menu that could not be set is no reason to call the channel failed: tried again when it next comes up. */
+    const registerCommands = () => {
+      if (registered) return;
+      registered = true;
+      adapter.registerCommands?.(parts.commands()).catch((error) => {
+        registered = false;
+        log.warn({ err: error }, `the command menu was not set: ${messageOf(error)}`);
+      });
+    };
     const adapter = plugin.create(config.settings, {
       channel: name,
       log,
@@ -71,8 +81,10 @@ export function createChannels(parts: ChannelsParts): Channels {
         if (reason === undefined) delete report.reason;
         else report.reason = reason;
         parts.metrics.setChannelUp(name, state === 'up');
-        if (state === 'up') log.info({}, 'channel is up');
-        else if (state === 'failed') log.error({ reason }, 'channel has failed');
+        if (state === 'up') {
+          log.info({}, 'channel is up');
+          registerCommands();
+        } else if (state === 'failed') log.error({ reason }, 'channel has failed');
         else log.warn({ reason, state }, 'channel is not up');
       },
       count: (event) => parts.metrics.countChannel(name, event),
@@ -101,14 +113,11 @@ export function createChannels(parts: ChannelsParts): Channels {
       for (const [name, channel] of running) {
         if (started.has(name)) continue;
         started.add(name);
-        channel.adapter
-          .start(parts.inboxOf(name))
-          .then(() => channel.adapter.registerCommands?.(parts.commands()))
-          .catch((error) => {
-            channel.report.state = 'failed';
-            channel.report.reason = messageOf(error);
-            parts.log.error({ channel: name, err: error }, `channel did not start: ${messageOf(error)}`);
-          });
+        channel.adapter.start(parts.inboxOf(name)).catch((error) => {
+          channel.report.state = 'failed';
+          channel.report.reason = messageOf(error);
+          parts.log.error({ channel: name, err: error }, `channel did not start: ${messageOf(error)}`);
+        });
       }
     },
     adapterOf: (channel) => running.get(channel)?.adapter,

@@ -1,5 +1,4 @@
 /** Puts the stages together and starts them. Everything they need is handed in from here; nothing here decides. */
-import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
@@ -21,7 +20,7 @@ import { createWorker } from '../run/worker.ts';
 import { anyAdmin } from '../store/accounts.ts';
 import { migrateChat } from '../store/chats.ts';
 import type { CommitHooks, Db } from '../store/db.ts';
-import { lockDataFolder } from '../store/lock.ts';
+import { createDataFolder, lockDataFolder } from '../store/lock.ts';
 import { openStore } from '../store/open.ts';
 import { freeForeignSends, outboxPriority } from '../store/outbox.ts';
 import { freeForeignRuns } from '../store/runs.ts';
@@ -63,8 +62,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const clock = options.clock ?? systemClock;
   let { config } = options;
   const { dataDir } = config.gateway;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  chmodSync(dataDir, 0o700);
+  createDataFolder(dataDir);
   const local = config.storage.url.startsWith('sqlite:');
   const lock = local ? lockDataFolder(dataDir) : null;
   const owner = newId(clock.now());

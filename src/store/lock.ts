@@ -20,9 +20,8 @@ export function lockDataFolder(dataDir: string): DataFolderLock {
   const path = join(dataDir, 'gatehouse.lock');
   const pidPath = join(dataDir, 'gatehouse.pid');
   let database: Database.Database | null = null;
+  createDataFolder(dataDir);
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    chmodSync(dataDir, 0o700);
     createPrivate(path);
     database = new Database(path, { timeout: 0 });
     database.exec('begin exclusive');
@@ -30,13 +29,27 @@ export function lockDataFolder(dataDir: string): DataFolderLock {
   } catch (error) {
     database?.close();
     if (isLocked(error)) throw inUse(dataDir, pidPath, error);
-    throw new GatehouseError('store_unavailable', `The data folder ${dataDir} cannot be used (${messageOf(error)}).`, {
-      hint: 'Make it writable for this user, or set gateway.data_dir to a folder that is.',
-      cause: error,
-    });
+    throw unusable(dataDir, error);
   }
   const held = database;
   return { release: () => void held.close() };
+}
+
+/** Makes it if it is not there; for this user alone either way. */
+export function createDataFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    chmodSync(dataDir, 0o700);
+  } catch (error) {
+    throw unusable(dataDir, error);
+  }
+}
+
+function unusable(dataDir: string, cause: unknown): GatehouseError {
+  return new GatehouseError('store_unavailable', `The data folder ${dataDir} cannot be used (${messageOf(cause)}).`, {
+    hint: 'Make it writable for this user, or set gateway.data_dir to a folder that is.',
+    cause,
+  });
 }
 
 function isLocked(error: unknown): boolean {
