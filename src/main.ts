@@ -42,7 +42,7 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
   });
   let reloaded = loaded;
   const reload = async (): Promise<string[]> => {
-    const next = await settleAuto(loadConfig(loaded.config.file, process.env, plugins), process.env);
+    const next = await settleAuto(loadConfig(loaded.config.file, process.env, plugins, loaded.folder), process.env);
     const fixed = needsRestart(reloaded, next);
     secrets = [...new Set([...secrets, ...next.secretValues])];
     await gateway.reload(next.config);

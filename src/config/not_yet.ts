@@ -23,6 +23,7 @@ const agentKeys: Record<string, string> = {
 };
 /** The same keys as the documentation writes them. */
 export const laterKeys: readonly string[] = [
+  'console',
   'secrets.key',
   ...Object.keys(agentKeys).map((key) => `agents.<name>.${key}`),
   ...Object.keys(bindingKeys).map((key) => `bindings[].${key}`),
@@ -49,6 +50,7 @@ export function findNotYet(
   };
 
   for (const key of Object.keys(laterSections)) if (data[key] !== undefined && !isEmpty(data[key])) say([key], ignored);
+  if (data.console !== undefined) say(['console'], ignored);
   const verdicts = Object.values(object(data.policies)).flatMap((rules) => Object.values(object(rules)));
   if (verdicts.includes('ask')) say(['policies'], asks);
   if (typeof object(data.secrets).key === 'string') say(['secrets', 'key'], ignored);
