@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decideAccess } from '../../src/policy/access.ts';
+import { decideTool, type ToolFacts } from '../../src/policy/tools.ts';
+import { canBecome, isFinal, nextOf } from '../../src/run/machine.ts';
+import type { RunState, StepBody } from '../../src/types/run.ts';
+
+const facts: ToolFacts = {
+  effect: 'safe',
+  declared: undefined,
+  foreign: false,
+  admin: undefined,
+  permissionMode: 'mutating-with-confirm',
+  spec: 'default',
+};
+
+test('R38: the decision over its table, with the rule that made it', () => {
+  const table: [Partial<ToolFacts>, string, string][] = [
+    [{}, 'allow', 'effect: safe'],
+    [{ effect: 'mutating' }, 'ask', 'effect: mutating'],
+    [{ effect: 'mutating', spec: 'never' }, 'allow', 'agent: approval never'],
+    [{ effect: 'mutating', admin: 'ask', spec: 'never' }, 'ask', 'admin: ask'],
+    [{ effect: 'mutating', admin: 'allow' }, 'allow', 'admin: allow'],
+    [{ effect: 'mutating', admin: 'allow', spec: 'required' }, 'ask', 'agent: approval required'],
+    [{ effect: 'safe', spec: 'required' }, 'ask', 'agent: approval required'],
+    [{ effect: 'safe', admin: 'block' }, 'block', 'admin: block'],
+    [{ effect: 'dangerous' }, 'block', 'permission_mode: mutating-with-confirm'],
+    [{ effect: 'dangerous', admin: 'ask' }, 'ask', 'admin: ask'],
+    [{ effect: 'dangerous', permissionMode: 'dual-sign-required' }, 'ask', 'effect: dangerous'],
+    [{ effect: 'mutating', permissionMode: 'read-only', admin: 'allow' }, 'block', 'permission_mode: read-only'],
+    [{ effect: 'safe', permissionMode: 'read-only' }, 'allow', 'effect: safe'],
+    [{ effect: 'mutating', foreign: true }, 'block', 'no rule for a tool from outside'],
+    [{ effect: 'mutating', foreign: true, declared: 'allow' }, 'allow', 'declared: allow'],
+    [{ effect: 'mutating', foreign: true, admin: 'allow' }, 'allow', 'admin: allow'],
+  ];
+  for (const [over, verdict, rule] of table)
+    assert.deepEqual(decideTool({ ...facts, ...over }), { verdict, rule }, JSON.stringify(over));
+});
+
+test('R13: access over its table', () => {
+  const base = {
+    kind: 'direct' as const,
+    account: 'tg:1',
+    membership: 'full' as const,
+    admin: false,
+    paired: false,
+    access: { direct: 'pairing' as const, group: 'open' as const, allow: [] as string[], rateLimit: null },
+    groupsNeedAdmission: true,
+    chatListed: false,
+    chatAdmitted: false,
+  };
+  const verdict = (over: object) => {
+    const decided = decideAccess({ ...base, ...over });
+    return decided.allow ? 'allow' : decided.reason;
+  };
+  const access = (over: object) => ({ access: { ...base.access, ...over } });
+  assert.equal(verdict({}), 'pair');
+  assert.equal(verdict({ paired: true }), 'allow');
+  assert.equal(verdict({ admin: true }), 'allow');
+  assert.equal(verdict(access({ allow: ['tg:1'] })), 'allow');
+  assert.equal(verdict(access({ allow: ['slack:1'] })), 'pair');
+  assert.equal(verdict(access({ direct: 'open' })), 'allow');
+  assert.equal(verdict({ ...access({ direct: 'open' }), membership: 'guest' }), 'pair');
+  assert.equal(verdict({ ...access({ direct: 'open' }), membership: 'external' }), 'pair');
+  assert.equal(verdict(access({ direct: 'linked' })), 'linked');
+  assert.equal(verdict(access({ direct: 'allowlist' })), 'not_listed');
+  assert.equal(verdict({ kind: 'group' }), 'admission');
+  assert.equal(verdict({ kind: 'group', chatListed: true }), 'allow');
+  assert.equal(verdict({ kind: 'group', chatAdmitted: true }), 'allow');
+  assert.equal(verdict({ kind: 'group', groupsNeedAdmission: false }), 'allow');
+  assert.equal(verdict({ kind: 'group', chatListed: true, ...access({ group: 'allowlist' }) }), 'not_listed');
+  assert.equal(verdict({ kind: 'group', ...access({ group: 'allowlist', allow: ['tg:1'] }) }), 'allow');
+});
+
+test('STYLE 7: every pair of run states is allowed or not as the table says', () => {
+  const allowed = new Set([
+    'queued running',
+    'running awaiting_approval',
+    'running completed',
+    'running failed',
+    'running cancelled',
+    'running budget_exceeded',
+    'running guardrail_blocked',
+    'awaiting_approval queued',
+    'awaiting_approval cancelled',
+  ]);
+  const states: RunState[] = [
+    'queued',
+    'running',
+    'awaiting_approval',
+    'completed',
+    'failed',
+    'cancelled',
+    'budget_exceeded',
+    'guardrail_blocked',
+  ];
+  for (const from of states)
+    for (const to of states) assert.equal(canBecome(from, to), allowed.has(`${from} ${to}`), `${from} ${to}`);
+  assert.deepEqual(states.filter(isFinal), [
+    'completed',
+    'failed',
+    'cancelled',
+    'budget_exceeded',
+    'guardrail_blocked',
+  ]);
+});
+
+test('D2: what a run does next follows from its persisted steps', () => {
+  const user: StepBody = { kind: 'user', reminder: null, messages: [], unread: [] };
+  const answer = (calls: number): StepBody => ({
+    kind: 'assistant',
+    finish: 'stop',
+    message: {
+      role: 'assistant',
+      text: '',
+      calls: Array.from({ length: calls }, (_, n) => ({ id: `${n}`, name: 'x', input: {} })),
+    },
+  });
+  const results: StepBody = { kind: 'results', message: { role: 'tool', results: [] } };
+  assert.deepEqual(nextOf([]), { do: 'open' });
+  assert.deepEqual(nextOf([user]), { do: 'ask' });
+  assert.deepEqual(nextOf([user, answer(2)]), { do: 'call_tools', step: 1 });
+  assert.deepEqual(nextOf([user, answer(1), results]), { do: 'ask' });
+  assert.deepEqual(nextOf([user, answer(1), results, user]), { do: 'ask' });
+  assert.deepEqual(nextOf([user, answer(0)]), { do: 'finish' });
+});
