@@ -80,7 +80,6 @@ export function createChannels(parts: ChannelsParts): Channels {
         report.since = parts.clock.now();
         if (reason === undefined) delete report.reason;
         else report.reason = reason;
-        parts.metrics.setChannelUp(name, state === 'up');
         if (state === 'up') {
           log.info({}, 'channel is up');
           registerCommands();

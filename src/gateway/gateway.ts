@@ -192,7 +192,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       );
       return { store, channels: channels.reports() };
     },
-    metrics: async () => (config.metrics.enabled ? metrics.text() : ''),
+    metrics: async () => (config.metrics.enabled ? metrics.text(channels.reports()) : ''),
     onOwner: (who, q) => ensureOwner(q, who, clock.now()),
   });
 

@@ -29,8 +29,8 @@ export interface Metrics {
   count(name: CounterName): void;
   /** Counts an adapter's own events, such as reconnects. */
   countChannel(channel: string, name: string): void;
-  setChannelUp(channel: string, up: boolean): void;
-  text(): Promise<string>;
+  /** Prometheus text; `channels` as they are now. */
+  text(channels: readonly { name: string; state: string; since: number }[]): Promise<string>;
 }
 
 export function createMetrics(db: () => Db | null, clock: Clock): Metrics {
@@ -50,6 +50,12 @@ export function createMetrics(db: () => Db | null, clock: Clock): Metrics {
     labelNames: ['channel'],
     registers: [registry],
   });
+  const channelAge = new Gauge({
+    name: 'gatehouse_channel_age_seconds',
+    help: 'How long the channel has been in its state.',
+    labelNames: ['channel'],
+    registers: [registry],
+  });
   const waiting = new Gauge({ name: 'gatehouse_outbox_waiting', help: 'Undelivered messages.', registers: [registry] });
   const age = new Gauge({
     name: 'gatehouse_outbox_age_seconds',
@@ -61,8 +67,13 @@ export function createMetrics(db: () => Db | null, clock: Clock): Metrics {
   return {
     count: (name) => made.get(name)?.inc(),
     countChannel: (channel, event) => channelEvents.inc({ channel, event }),
-    setChannelUp: (channel, up) => channelUp.set({ channel }, up ? 1 : 0),
-    async text() {
+    async text(channels) {
+      channelUp.reset();
+      channelAge.reset();
+      for (const { name, state, since } of channels) {
+        channelUp.set({ channel: name }, state === 'up' ? 1 : 0);
+        channelAge.set({ channel: name }, Math.max(0, clock.now() - since) / 1000);
+      }
       const store = db();
       if (store) {
         const backlog = await outboxBacklog(store);
