@@ -13,6 +13,8 @@ execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 
   stdio: 'inherit',
 });
 // Pages, styles and SQL are used as they are.
-for (const path of globSync('{src,adapters,capabilities,migrations}/**/*.{sql,css,js,svg,html,json,proto,md}', { cwd: root }))
+for (const path of globSync('{src,adapters,capabilities,migrations}/**/*.{sql,css,js,svg,html,json,proto,md}', {
+  cwd: root,
+}))
   cpSync(join(root, path), join(dist, path));
 console.log('built dist/');
