@@ -14,11 +14,13 @@ export interface Line {
 /** Below what systems give to outgoing connections, so that `up` finds its port free. */
 const ports = { first: 19_000, count: 10_000, triesMax: 200 };
 
-export async function createLine(target: string): Promise<Line> {
+/** `losing`: every request gets through, and the connection ends before a byte of the answer does. */
+export async function createLine(target: string, { losing = false } = {}): Promise<Line> {
   const port = Number(new URL(target).port);
   const open = new Set<Socket>();
   const relay = (near: Socket) => {
     const far = connect(port, '127.0.0.1');
+    if (losing) far.once('data', () => near.resetAndDestroy());
     for (const [socket, other] of [
       [near, far],
       [far, near],

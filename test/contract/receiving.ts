@@ -161,6 +161,7 @@ export const receiving = {
       const sayAs = need(platform.sayAs, 'sayAs');
       sayAs('self', spot, 'my own words');
       sayAs('bot', spot, 'words of another bot');
+      await stage.message(2);
       await platform.say(spot, alice, 'words of a person', { mention: true }).acknowledged();
       assert.deepEqual(
         stage.messages().map(({ sender }) => sender.kind),

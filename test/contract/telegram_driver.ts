@@ -18,6 +18,7 @@ export function telegramDriver(mode: 'polling' | 'webhook'): Driver {
     plugin: plugin as unknown as AdapterPlugin,
     cannot: {
       'R4: a deleted message is told': 'the Bot API has no update for deleted messages',
+      'R84: tabs in code survive': 'Telegram makes a space of every tab',
       'D3: after an unknown send there is exactly one message':
         'a bot can neither mark its messages nor read a chat: sends are at least once (README)',
     },

@@ -39,11 +39,17 @@ export const writing = {
 
   'R84: code survives byte for byte': {
     async run(stage) {
-      const block = 'if (a < b && c > d) {\n\treturn `*x*` + "_y_" + \'@all\';\n}\n\n  # not a heading &lt; \\n';
+      const block = 'if (a < b && c > d) {\n  return `*x*` + "_y_" + \'@all\';\n}\n\n  # not a heading &lt; \\n';
       const seen = await shown(stage, `Run \`rm -rf *_<x>\` or:\n\n\`\`\`js\n${block}\n\`\`\`\n\nThat is all.`);
       assert.deepEqual(seen.blocks, [block]);
       assert.deepEqual(seen.code, ['rm -rf *_<x>']);
       assert.deepEqual([seen.bold, seen.italic], [[], []]);
+    },
+  },
+
+  'R84: tabs in code survive': {
+    async run(stage) {
+      assert.deepEqual((await shown(stage, '```make\nall:\n\tcc main.c\n```')).blocks, ['all:\n\tcc main.c']);
     },
   },
 
