@@ -31,6 +31,8 @@ export function cleanName(name: string, maxCharacters: number): string {
   // Bounds the work on a name of any length: a character as people see it has rarely more than 16 code units.
   const bounded = name.slice(0, maxCharacters * 16);
   const visible = wellFormed(bounded).replace(/\s+/g, ' ').replace(invisible, '').trim();
+  // No character is shorter than one code unit.
+  if (visible.length <= maxCharacters) return visible;
   const characters = [...new Intl.Segmenter().segment(visible)].map(({ segment }) => segment);
   if (characters.length <= maxCharacters) return visible;
   return `${characters
