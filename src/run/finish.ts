@@ -133,8 +133,9 @@ async function footerOf(q: Transaction, work: Work, outcome: Outcome, now: numbe
   const footer = work.binding?.footer ?? { when: 'never' as const };
   if (outcome.state !== 'completed' || footer.when === 'never') return '';
   const caps = capsOf(work.spec, work.binding);
-  const dayStart = startOfDay(now, work.parts.settings().timezone);
-  const percent = hasCaps(caps) ? await dayUsePercent(q, caps, work.run, dayStart) : null;
+  const percent = hasCaps(caps)
+    ? await dayUsePercent(q, caps, work.run, startOfDay(now, work.parts.settings().timezone))
+    : null;
   const near = percent !== null && percent >= 80 ? work.words.costNear(percent) : '';
   if (footer.when === 'near_limit') return near === '' ? '' : `\n\n_${near}_`;
   const answers = Math.floor(work.conversation.turns / 2) + 1;
