@@ -11,6 +11,8 @@ const graphemeUnitsMax = 64;
 /** Unused space up to this share of the limit is not worth another measurement. */
 const slackShare = 0.02;
 const guessesMax = 6;
+/** A piece is sought among so many times the characters that are expected to fit. */
+const lookAhead = 16;
 
 /**
  * The largest number from 0 to `total` whose `size` is at most `limit`, or one that nearly fills it. Sizes grow with the
@@ -37,10 +39,13 @@ export function largest(total: number, guess: number, limit: number, size: (coun
 /** Cuts code at a line end, or inside a line when not even one fits; null when nothing does. */
 export function cutCode(
   text: string,
+  guess: number,
   limit: number,
   size: (text: string) => number,
 ): { first: string; rest: string } | null {
-  const most = largest(text.length - 1, limit, limit, (count) => size(text.slice(0, count)));
+  const most = largest(Math.min(text.length - 1, guess * lookAhead), guess, limit, (count) =>
+    size(text.slice(0, count)),
+  );
   if (most === 0) return null;
   let lineEnd = text.lastIndexOf('\n', most);
   // Blank lines at the end stay with the last line that has something on it.
@@ -55,15 +60,16 @@ export function cutCode(
 /** Cuts a row of inlines; what is marked is marked on both sides. Null when not even one character fits. */
 export function cutInlines(
   inlines: readonly Inline[],
+  guess: number,
   limit: number,
   size: (inlines: Inline[]) => number,
 ): { first: Inline[]; rest: Inline[] } | null {
-  const total = inlines.reduce((sum, inline) => sum + unitsOf(inline), 0);
-  let most = largest(total - 1, limit, limit, (count) => size(normalizeInlines(take(inlines, count))));
+  const total = unitsUpTo(inlines, guess * lookAhead);
+  let most = largest(total - 1, guess, limit, (count) => size(normalizeInlines(take(inlines, count))));
   while (most > 0) {
     const cut = boundary(inlines, most);
     const first = normalizeInlines(take(inlines, cut));
-    if (first.length > 0 && size(first) <= limit) return { first, rest: normalizeInlines(drop(inlines, cut)) };
+    if (first.length > 0 && size(first) <= limit) return { first, rest: trimFront(drop(inlines, cut)) };
     most = cut - 1;
   }
   return null;
@@ -72,6 +78,16 @@ export function cutInlines(
 function unitsOf(inline: Inline): number {
   if ('children' in inline) return inline.children.reduce((sum, child) => sum + unitsOf(child), 0);
   return inline.type === 'text' || inline.type === 'code' ? inline.text.length : 1;
+}
+
+/** Characters of the words, images and breaks as one; in all, or some number beyond `max`. */
+export function unitsUpTo(inlines: readonly Inline[], max: number): number {
+  let units = 0;
+  for (const inline of inlines) {
+    units += unitsOf(inline);
+    if (units > max) break;
+  }
+  return units;
 }
 
 function take(inlines: readonly Inline[], count: number): Inline[] {
@@ -89,16 +105,30 @@ function take(inlines: readonly Inline[], count: number): Inline[] {
 }
 
 function drop(inlines: readonly Inline[], count: number): Inline[] {
-  const kept: Inline[] = [];
   let left = count;
-  for (const inline of inlines) {
-    const units = left > 0 ? unitsOf(inline) : 0;
-    if (left <= 0) kept.push(inline);
-    else if (units > left && 'children' in inline) kept.push({ ...inline, children: drop(inline.children, left) });
-    else if (units > left && 'text' in inline) kept.push({ ...inline, text: inline.text.slice(left) });
+  for (const [index, inline] of inlines.entries()) {
+    if (left <= 0) return inlines.slice(index);
+    const units = unitsOf(inline);
+    if (units > left) {
+      const kept = inlines.slice(index);
+      if ('children' in inline) kept[0] = { ...inline, children: drop(inline.children, left) };
+      else if ('text' in inline) kept[0] = { ...inline, text: inline.text.slice(left) };
+      return kept;
+    }
     left -= units;
   }
-  return kept;
+  return [];
+}
+
+/** Normal form of what is left of a row in normal form: only its beginning can have changed. */
+function trimFront(inlines: Inline[]): Inline[] {
+  for (const [index, inline] of inlines.entries()) {
+    if (inline.type === 'break') continue;
+    const text = inline.type === 'text' ? inline.text.trimStart() : null;
+    const first: Inline[] = text === null ? normalizeInlines([inline]) : [{ type: 'text', text }];
+    if (text !== '' && first.length > 0) return [...first, ...inlines.slice(index + 1)];
+  }
+  return [];
 }
 
 /** Code, links and images are one word here: they are cut only when nothing else is left. */

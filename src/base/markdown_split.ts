@@ -1,16 +1,18 @@
 /** Long answers in parts, cut on the tree (rule 84). */
 import { type Block, type Inline, type ListItem, parseMarkdown, type Table } from './markdown.ts';
-import { cutCode, cutInlines, largest } from './markdown_cut.ts';
+import { cutCode, cutInlines, largest, unitsUpTo } from './markdown_cut.ts';
 import { normalizeInlines } from './markdown_normal.ts';
 import { renderMarkdown } from './markdown_render.ts';
 import { inlineText } from './markdown_text.ts';
 
-/** A rendered part is never this many times shorter than its words, so what is longer need not be measured. */
+/** What has so many times the words that the part before held will not fit, and is not measured. */
 const shrinkMax = 8;
 
 /** Measures blocks as they would stand in the part that is being filled. */
 interface Space {
   limit: number;
+  /** How many characters of words a part is expected to hold. */
+  guess: number;
   size(blocks: readonly Block[]): number;
   /** As `size`, in a part of their own. */
   alone(blocks: readonly Block[]): number;
@@ -31,40 +33,51 @@ export function splitMarkdown(source: string, limit: number, measure: (markdown:
   if (source.trim() === '') return [];
   const whole = measure(source);
   if (whole <= limit) return whole === 0 ? [] : [source];
-  const size = (blocks: readonly Block[]): number => {
-    return weightOf(blocks, limit * shrinkMax) > limit * shrinkMax ? Infinity : measure(renderMarkdown(blocks));
-  };
-  const space: Space = { limit, size, alone: size };
   const parts: string[] = [];
   let rest = parseMarkdown(source);
+  let guess = limit;
+  /** Of the part that is being filled; the same pieces are asked about again and again. */
+  const measured = new Map<string, number>();
+  const size = (blocks: readonly Block[]): number => {
+    if (weightOf(blocks, guess * shrinkMax) > guess * shrinkMax) return Infinity;
+    const markdown = renderMarkdown(blocks);
+    const length = measured.get(markdown) ?? measure(markdown);
+    measured.set(markdown, length);
+    return length;
+  };
   while (rest.length > 0) {
-    const taken = takePart(rest, space);
+    const taken = takePart(rest, { limit, guess, size, alone: size });
     const markdown = renderMarkdown(taken.head);
-    if (taken.head.length > 0 && measure(markdown) > 0) parts.push(markdown);
+    const length = measured.get(markdown) ?? measure(markdown);
+    measured.clear();
+    if (length > 0) {
+      parts.push(markdown);
+      guess = Math.max(1, Math.ceil((limit * weightOf(taken.head, limit * shrinkMax)) / length));
+    }
     rest = taken.rest;
   }
   return parts;
 }
 
 function takePart(blocks: readonly Block[], space: Space): Taken {
-  let [first, ...others] = blocks as [Block, ...Block[]];
+  let left = blocks;
   for (;;) {
-    const taken = takeBlocks([first, ...others], space);
+    const taken = takeBlocks(left, space);
     if (taken) return headingsTogether(taken);
-    const simpler = simplify(first);
+    const first = left[0];
+    const others = left.slice(1);
+    const simpler = first ? simplify(first) : null;
     if (!simpler) return { head: [], rest: others };
-    if (simpler.length === 1 && simpler[0] === first) return forceCharacter(first, others);
-    const [next, ...more] = simpler;
-    if (!next) return { head: [], rest: others };
-    first = next;
-    others = [...more, ...others];
+    if (first && simpler[0] === first) return forceCharacter(first, others);
+    left = [...simpler, ...others];
+    if (left.length === 0) return { head: [], rest: [] };
   }
 }
 
 /** As many of the blocks as fit, the last one cut where that is right; null when nothing fits. */
 function takeBlocks(blocks: readonly Block[], space: Space): Taken | null {
   const { limit, size, alone } = space;
-  const guess = countByWeight(blocks, limit);
+  const guess = countByWeight(blocks, space.guess, (block) => weightOf([block], limit));
   const count = largest(blocks.length, guess, limit, (most) => size(blocks.slice(0, most)));
   const head = blocks.slice(0, count);
   const next = blocks[count];
@@ -74,23 +87,23 @@ function takeBlocks(blocks: readonly Block[], space: Space): Taken | null {
     const oneThing = next.type === 'code' || next.type === 'table';
     if (oneThing || size(head) >= limit / 2) return between;
   }
-  const cut = cutBlock(next, { limit, alone, size: (pieces) => size([...head, ...pieces]) });
+  const cut = cutBlock(next, { ...space, size: (pieces) => size([...head, ...pieces]) });
   if (cut) return { head: [...head, cut.head], rest: [...cut.rest, ...blocks.slice(count + 1)] };
   return count > 0 ? between : null;
 }
 
 function cutBlock(block: Block, space: Space): { head: Block; rest: Block[] } | null {
-  const { limit, size } = space;
+  const { limit, guess, size } = space;
   switch (block.type) {
     case 'paragraph':
     case 'heading': {
       const piece = (children: Inline[]): Block => ({ ...block, children });
-      const cut = cutInlines(block.children, limit, (children) => size([piece(children)]));
+      const cut = cutInlines(block.children, guess, limit, (children) => size([piece(children)]));
       return cut && { head: piece(cut.first), rest: cut.rest.length > 0 ? [piece(cut.rest)] : [] };
     }
     case 'code': {
       const piece = (text: string): Block => ({ ...block, text });
-      const cut = cutCode(block.text, limit, (text) => size([piece(text)]));
+      const cut = cutCode(block.text, guess, limit, (text) => size([piece(text)]));
       return cut && { head: piece(cut.first), rest: cut.rest.trim() === '' ? [] : [piece(cut.rest)] };
     }
     case 'quote': {
@@ -111,10 +124,7 @@ function cutBlock(block: Block, space: Space): { head: Block; rest: Block[] } | 
 function cutList(list: Block & { type: 'list' }, space: Space): { head: Block; rest: Block[] } | null {
   const { limit, size, alone } = space;
   const piece = (items: ListItem[], from = 0): Block => ({ ...list, start: list.start + from, items });
-  const guess = countByWeight(
-    list.items.map((item) => ({ type: 'quote', children: item.children })),
-    limit,
-  );
+  const guess = countByWeight(list.items, space.guess, (item) => weightOf(item.children, limit));
   const count = largest(list.items.length, guess, limit, (most) => size([piece(list.items.slice(0, most))]));
   const items = list.items.slice(0, count);
   const next = list.items[count];
@@ -133,7 +143,8 @@ function cutList(list: Block & { type: 'list' }, space: Space): { head: Block; r
 
 function cutTable(table: Table, space: Space): { head: Block; rest: Block[] } | null {
   const { limit, size } = space;
-  const guess = Math.max(1, Math.floor((table.rows.length * limit) / (weightOf([table], limit * shrinkMax) + 1)));
+  const weigh = (row: Inline[][]) => weightOf([{ ...table, header: row, rows: [] }], limit);
+  const guess = countByWeight(table.rows, space.guess - weigh(table.header), weigh);
   const count = largest(table.rows.length, guess, limit, (most) =>
     size([{ ...table, rows: table.rows.slice(0, most) }]),
   );
@@ -190,41 +201,54 @@ function textParagraph(text: string): Block {
 
 function forceCharacter(block: Block, others: Block[]): Taken {
   if (block.type !== 'paragraph') return { head: [block], rest: others };
-  const cut = cutInlines(block.children, 2, (children) => inlineText(children).length);
+  const cut = cutInlines(block.children, 2, 2, (children) => inlineText(children).length);
   if (!cut) return { head: [block], rest: others };
   const rest: Block[] = cut.rest.length > 0 ? [{ ...block, children: cut.rest }] : [];
   return { head: [{ ...block, children: cut.first }], rest: [...rest, ...others] };
 }
 
-/** How many of the first blocks have about `limit` characters, at least one. */
-function countByWeight(blocks: readonly Block[], limit: number): number {
+/** How many of the first parts weigh about `most`, at least one. */
+function countByWeight<Part>(parts: readonly Part[], most: number, weigh: (part: Part) => number): number {
   let weight = 0;
-  for (const [index, block] of blocks.entries()) {
-    weight += weightOf([block], limit) + 1;
-    if (weight > limit) return Math.max(1, index);
+  for (const [index, part] of parts.entries()) {
+    weight += weigh(part) + 1;
+    if (weight > most) return Math.max(1, index);
   }
-  return blocks.length;
+  return parts.length;
 }
 
 /** Characters of the words in the blocks; stops counting beyond `max`. */
 function weightOf(blocks: readonly Block[], max: number): number {
   let weight = 0;
-  const inlines = (row: readonly Inline[]): void => {
-    for (const inline of row) {
-      if (weight > max) return;
-      if ('children' in inline) inlines(inline.children);
-      else if (inline.type === 'text' || inline.type === 'code') weight += inline.text.length;
-      else weight += 1;
-    }
-  };
-  const each = (block: Block): void => {
-    if (weight > max) return;
-    if (block.type === 'code') weight += block.text.length;
-    else if (block.type === 'quote') for (const child of block.children) each(child);
-    else if (block.type === 'list') for (const item of block.items) for (const child of item.children) each(child);
-    else if (block.type === 'table') for (const row of [block.header, ...block.rows]) row.forEach(inlines);
-    else if (block.type !== 'rule') inlines(block.children);
-  };
-  for (const block of blocks) each(block);
+  for (const block of blocks) {
+    if (weight > max) break;
+    weight += weightOfBlock(block, max - weight);
+  }
   return weight;
+}
+
+function weightOfBlock(block: Block, max: number): number {
+  let weight = 0;
+  switch (block.type) {
+    case 'rule':
+      return 0;
+    case 'code':
+      return block.text.length;
+    case 'quote':
+      return weightOf(block.children, max);
+    case 'list':
+      for (const item of block.items) {
+        if (weight > max) break;
+        weight += weightOf(item.children, max - weight);
+      }
+      return weight;
+    case 'table':
+      for (const row of [block.header, ...block.rows]) {
+        if (weight > max) break;
+        for (const cell of row) weight += unitsUpTo(cell, max);
+      }
+      return weight;
+    default:
+      return unitsUpTo(block.children, max);
+  }
 }
