@@ -1,0 +1,40 @@
+/** The tests every sweep has in common. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as invariants from './invariants.ts';
+import type { Swept } from './sweep.ts';
+import type { Trial } from './trial.ts';
+
+export function checkInvariants(swept: () => Swept): void {
+  const none = (found: string[]) => assert.deepEqual(found, []);
+  const onPage = (trial: Trial) => trial.talk.extraPerKillMax === 0;
+
+  test('D2: every message is answered, wherever the process was killed', () => {
+    none(swept().broken);
+    none(invariants.unanswered(swept().trials));
+  });
+  test('D3: on the chat page there is exactly one answer', () => {
+    none(invariants.superfluous(swept().trials.filter(onPage)));
+  });
+  test('D3: on Telegram a second message stands only where a kill fell between sending and recording, one a kill', () => {
+    none(invariants.superfluous(swept().trials.filter((trial) => !onPage(trial))));
+  });
+  test('D1: a message that is delivered again begins no second run', () => {
+    none(invariants.ranTwice(swept().trials));
+  });
+  test('D1, D5: what comes again or is edited after its answer changes nothing', () => {
+    none(invariants.answeredAgain(swept().trials));
+  });
+  test('D2: a tool with an effect ran once, or may not have run and the model was told', () => {
+    none(invariants.effectsAmiss(swept().trials));
+  });
+  test('D3: nothing is sent or edited after the end of a conversation', () => {
+    none(swept().late);
+  });
+  test('D4: answers stand in the order of the messages', () => {
+    none(invariants.outOfOrder(swept().trials));
+  });
+  test('M2: every call in every model request has exactly one result', () => {
+    none(invariants.invalidTranscripts(swept().trials));
+  });
+}
