@@ -92,7 +92,9 @@ function toBlock(block: RawBlock, references: References, definitions: Map<Block
     }
     case 'paragraph':
     case 'definition': {
-      const children = parseInlines(block.text, references);
+      // A definition that is shown refers to nothing, least of all to itself.
+      const known = block.type === 'definition' ? { hrefs: new Map(), used: new Set<string>() } : references;
+      const children = parseInlines(block.text, known);
       if (children.length === 0) return [];
       const paragraph: Block = { type: 'paragraph', children };
       if (block.type === 'definition') definitions.set(paragraph, block.label);

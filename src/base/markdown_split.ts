@@ -8,6 +8,9 @@ import { inlineText } from './markdown_text.ts';
 /** What has so many times the words that the part before held will not fit, and is not measured. */
 const shrinkMax = 8;
 
+/** A part filled so far ends before a block that would fit the next one whole. */
+const fullShare = 1 / 3;
+
 /** Measures blocks as they would stand in the part that is being filled. */
 interface Space {
   limit: number;
@@ -85,7 +88,7 @@ function takeBlocks(blocks: readonly Block[], space: Space): Taken | null {
   const between = { head, rest: blocks.slice(count) };
   if (count > 0 && alone([next]) <= limit) {
     const oneThing = next.type === 'code' || next.type === 'table';
-    if (oneThing || size(head) >= limit / 2) return between;
+    if (oneThing || size(head) >= limit * fullShare) return between;
   }
   const cut = cutBlock(next, { ...space, size: (pieces) => size([...head, ...pieces]) });
   if (cut) return { head: [...head, cut.head], rest: [...cut.rest, ...blocks.slice(count + 1)] };

@@ -69,10 +69,11 @@ function blockText(block: Block): string {
     case 'list':
       return block.items
         .map((item, index) => {
-          const bullet = block.ordered ? `${block.start + index}.` : bulletText;
-          const box = item.checked === null ? '' : item.checked ? '☑ ' : '☐ ';
+          const box = item.checked === null ? null : item.checked ? '☑' : '☐';
+          const bullet = block.ordered ? `${block.start + index}.` : (box ?? bulletText);
           const tight = item.children.every((child) => child.type === 'paragraph' || child.type === 'list');
-          const body = box + item.children.map(blockText).join(tight ? '\n' : '\n\n');
+          const body =
+            (block.ordered && box ? `${box} ` : '') + item.children.map(blockText).join(tight ? '\n' : '\n\n');
           return indent(body, `${bullet} `, ' '.repeat(bullet.length + 1));
         })
         .join('\n');

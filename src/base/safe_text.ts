@@ -30,7 +30,7 @@ export function wellFormed(text: string): string {
 export function cleanName(name: string, maxCharacters: number): string {
   // Bounds the work on a name of any length: a character as people see it has rarely more than 16 code units.
   const bounded = name.slice(0, maxCharacters * 16);
-  const visible = wellFormed(bounded).replace(/\s+/g, ' ').replace(invisible, '').trim();
+  const visible = bounded.replace(/\s+/g, ' ').replace(invisible, '').trim();
   // No character is shorter than one code unit.
   if (visible.length <= maxCharacters) return visible;
   const characters = [...new Intl.Segmenter().segment(visible)].map(({ segment }) => segment);
@@ -49,7 +49,8 @@ const fileNameBytesMax = 200;
  * of a name that has to be cut; `file` when nothing is left.
  */
 export function cleanFileName(name: string): string {
-  const parts = wellFormed(name.slice(0, 4_096))
+  const parts = name
+    .slice(0, 4_096)
     .replace(invisible, '')
     .split(/[/\\]+/)
     .map((part) =>
