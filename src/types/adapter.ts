@@ -103,9 +103,11 @@ export interface AdapterContext {
 export interface Adapter {
   readonly features: Features;
   readonly limits: AdapterLimits;
+  /** The platform serves one receiver of this account at a time: of several processes only one is started. */
+  readonly singleConsumer?: boolean;
   /**
    * Begins to receive. Resolves when the channel is up or has reported why not; network trouble is retried inside
-   * (1 s doubling to 60 s with jitter, rule 8) and never rejects.
+   * (1 s doubling to 60 s with jitter, rule 8) and never rejects. May be called again after `stop`.
    */
   start(sink: Inbox): Promise<void>;
   /** Puts one message into a chat. Throws a DeliveryError that says whether it may have arrived. Never retries. */
