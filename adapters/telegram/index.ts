@@ -93,6 +93,8 @@ function create(config: TelegramConfig, context: AdapterContext): Adapter {
 
   return {
     features,
+    // A second poll ends the first one with 409; a webhook may be answered by any process.
+    singleConsumer: config.mode !== 'webhook',
     limits: {
       textLength: textLengthMax,
       measure,

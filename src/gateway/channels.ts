@@ -8,6 +8,7 @@ import type { Db } from '../store/db.ts';
 import { createJournal } from '../store/journal.ts';
 import type { Adapter, AdapterPlugin, ChannelState, Inbox } from '../types/adapter.ts';
 import type { ChannelFacts } from '../types/settings.ts';
+import { createLeader, type Leader } from './leader.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface ChannelReport {
@@ -22,6 +23,8 @@ export interface ChannelsParts {
   db: Db;
   clock: Clock;
   log: Log;
+  /** Of this process. */
+  owner: string;
   metrics: Metrics;
   plugins: readonly AdapterPlugin[];
   publicUrl: () => string | null;
@@ -34,6 +37,9 @@ interface Running {
   config: string;
   adapter: Adapter;
   report: ChannelReport;
+  tell(state: ChannelState, reason?: string): void;
+  /** Only where another process may receive instead of this one. */
+  leader: Leader | null;
 }
 
 export interface Channels {
@@ -67,6 +73,18 @@ export function createChannels(parts: ChannelsParts): Channels {
         log.warn({ err: error }, `the command menu was not set: ${messageOf(error)}`);
       });
     };
+    const tell = (state: ChannelState, reason?: string) => {
+      if (report.state === state && report.reason === reason) return;
+      report.state = state;
+      report.since = parts.clock.now();
+      if (reason === undefined) delete report.reason;
+      else report.reason = reason;
+      if (state === 'up') {
+        log.info(reason === undefined ? {} : { reason }, 'channel is up');
+        registerCommands();
+      } else if (state === 'failed') log.error({ reason }, 'channel has failed');
+      else log.warn({ reason, state }, 'channel is not up');
+    };
     const adapter = plugin.create(config.settings, {
       channel: name,
       log,
@@ -74,27 +92,39 @@ export function createChannels(parts: ChannelsParts): Channels {
       publicUrl: parts.publicUrl(),
       journal: createJournal(parts.db, parts.clock, name),
       state: createChannelState(parts.db, name),
-      report(state, reason) {
-        if (report.state === state && report.reason === reason) return;
-        report.state = state;
-        report.since = parts.clock.now();
-        if (reason === undefined) delete report.reason;
-        else report.reason = reason;
-        if (state === 'up') {
-          log.info({}, 'channel is up');
-          registerCommands();
-        } else if (state === 'failed') log.error({ reason }, 'channel has failed');
-        else log.warn({ reason, state }, 'channel is not up');
-      },
+      report: tell,
       count: (event) => parts.metrics.countChannel(name, event),
     });
-    return { plugin, config: JSON.stringify(config), adapter, report };
+    const channel: Running = { plugin, config: JSON.stringify(config), adapter, report, tell, leader: null };
+    // SQLite has one process (rule 94).
+    if (adapter.singleConsumer && parts.db.dialect === 'postgres')
+      channel.leader = createLeader({
+        ...parts,
+        log,
+        channel: name,
+        lead: () => receive(name, channel),
+        retire: () => adapter.stop(),
+        standBy: (why) =>
+          why === 'elsewhere'
+            ? tell('up', 'another process receives for this channel')
+            : tell('down', 'the database does not say whether another process receives; trying again'),
+      });
+    return channel;
   }
+
+  function receive(name: string, { adapter, tell }: Running): void {
+    adapter.start(parts.inboxOf(name)).catch((error) => {
+      parts.log.error({ channel: name, err: error }, 'channel did not start');
+      tell('failed', messageOf(error));
+    });
+  }
+
+  const stop = ({ leader, adapter }: Running) => (leader ? leader.stop() : adapter.stop());
 
   async function remove(name: string): Promise<void> {
     const channel = running.get(name);
     running.delete(name);
-    if (started.delete(name)) await channel?.adapter.stop();
+    if (started.delete(name) && channel) await stop(channel);
     await channel?.adapter.close?.();
   }
 
@@ -112,11 +142,8 @@ export function createChannels(parts: ChannelsParts): Channels {
       for (const [name, channel] of running) {
         if (started.has(name)) continue;
         started.add(name);
-        channel.adapter.start(parts.inboxOf(name)).catch((error) => {
-          channel.report.state = 'failed';
-          channel.report.reason = messageOf(error);
-          parts.log.error({ channel: name, err: error }, `channel did not start: ${messageOf(error)}`);
-        });
+        if (channel.leader) void channel.leader.start();
+        else receive(name, channel);
       }
     },
     adapterOf: (channel) => running.get(channel)?.adapter,
@@ -130,7 +157,8 @@ export function createChannels(parts: ChannelsParts): Channels {
     list: () => [...running].map(([name, { plugin, adapter }]) => ({ name, type: plugin.type, adapter })),
     reports: () => [...running.values()].map(({ report }) => report),
     async stop() {
-      await Promise.all([...started].map((name) => running.get(name)?.adapter.stop()));
+      const all = [...started].map((name) => running.get(name)).filter((channel) => channel !== undefined);
+      await Promise.all(all.map(stop));
     },
     async close() {
       await Promise.all([...running.values()].map(({ adapter }) => adapter.close?.()));

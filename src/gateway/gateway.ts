@@ -97,6 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     db,
     clock,
     log,
+    owner,
     metrics,
     plugins: plugins.adapters,
     publicUrl: () => config.gateway.publicUrl,
