@@ -118,6 +118,21 @@ export const living = {
     },
   },
 
+  'after stop a further start receives again': {
+    fast: true,
+    async run(stage) {
+      const { platform, adapter } = stage;
+      await stage.start();
+      await adapter.stop();
+      const alice = platform.person('Alice');
+      const said = platform.say(platform.direct(alice), alice, 'hello');
+      await stage.start();
+      await said.acknowledged();
+      assert.equal(stage.messages()[0]?.text, 'hello');
+      assert.ok(isUp(stage));
+    },
+  },
+
   'stop before a start, and twice, resolves': {
     async run(stage) {
       await stage.adapter.stop();
