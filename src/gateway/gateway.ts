@@ -163,7 +163,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     count: metrics.count,
   });
-  const dispatch = createDispatch({ db, clock, log, settings: () => settings });
   const worker = createWorker({
     db,
     clock,
@@ -178,6 +177,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     uploadsFolder: join(dataDir, 'uploads'),
     count: metrics.count,
   });
+  const dispatch = createDispatch({ db, clock, log, settings: () => settings, worker });
   const cleaner = createCleaner({ db, clock, log, dataDir, retention: () => config.retention });
   const http = createHttp({
     listen: config.gateway.listen,

@@ -17,7 +17,7 @@ import {
   takeMessages,
   waitingMessages,
 } from '../store/inbox.ts';
-import { addRun } from '../store/runs.ts';
+import { addRun, claimRuns, type Run } from '../store/runs.ts';
 import type { Settings } from '../types/settings.ts';
 
 export interface DispatchParts {
@@ -25,21 +25,28 @@ export interface DispatchParts {
   clock: Clock;
   log: Log;
   settings: () => Settings;
+  /** The runs of this process; without it new runs only wait to be claimed. */
+  worker?: { owner: string; free(): number; begin(run: Run): void };
 }
 
 /** Lanes served in one transaction. */
 const lanesPerTurn = 64;
 
 export function createDispatch(parts: DispatchParts): Stage {
-  const { db, clock, log } = parts;
+  const { db, clock, log, worker } = parts;
   const turn = async (): Promise<TurnResult> => {
     const now = clock.now();
-    const served = await db.tx(async (q) => {
+    const { served, claimed } = await db.tx(async (q) => {
       const ready = await readyConversations(q, now, lanesPerTurn, db.skipLocked);
       for (const id of ready) await dispatchConversation(parts, q, id, now);
-      if (ready.length > 0) q.ring('run');
-      return ready.length;
+      // Claimed in the same transaction where this process has room: one commit less on the way of every message.
+      const room = ready.length > 0 ? (worker?.free() ?? 0) : 0;
+      const claimed =
+        room > 0 && worker ? await claimRuns(q, worker.owner, now, limits.leaseMs, room, db.skipLocked) : [];
+      if (ready.length > claimed.length) q.ring('run');
+      return { served: ready.length, claimed };
     });
+    for (const run of claimed) worker?.begin(run);
     return { again: served === lanesPerTurn, nextAt: await nextWaitingAt(db, now) };
   };
   return createStage({ name: 'dispatch', db, clock, log, bells: ['dispatch'], turn });

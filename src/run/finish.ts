@@ -43,6 +43,7 @@ export async function finish(
   const now = parts.clock.now();
   await parts.db.tx(async (q) => {
     await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
+    await writeOpening(q, work, now);
     await write(q, now);
     await bookUnbooked(q, work, now);
     await closeCalls(q, work, now);
@@ -70,6 +71,7 @@ export async function finish(
     await finishRun(q, run.id, outcome.state, outcome.error, work.activeMs(), now);
     if ((await countWaiting(q, work.conversation.id)) > 0) q.ring('dispatch');
   });
+  work.unbooked.length = 0;
   const names = {
     completed: 'runs_completed',
     cancelled: 'runs_cancelled',
@@ -84,8 +86,16 @@ export async function finish(
     await hook().catch((error) => work.log.error({ err: error }, 'a capability failed at the end of a run'));
 }
 
+/** Goes first into whatever the run commits first. */
+export async function writeOpening(q: Transaction, work: Work, now: number): Promise<void> {
+  const opening = work.steps[0];
+  if (!work.openingUnwritten || !opening) return;
+  await addStep(q, work.run.id, 0, opening, now);
+}
+
+/** Emptied by the caller after the commit, since a transaction may run more than once. */
 export async function bookUnbooked(q: Transaction, work: Work, now: number): Promise<void> {
-  for (const { profile, usage } of work.unbooked.splice(0))
+  for (const { profile, usage } of work.unbooked)
     await book(q, ledgerRow(work, newId(now), profile), usage, priceOf(work, profile, usage), now);
 }
 

@@ -1,4 +1,4 @@
-/** Gathers what stands around a run before its first request, and writes its opening step. */
+/** Gathers what stands around a run before its first request, and its opening step. */
 import { join } from 'node:path';
 import { GatehouseError } from '../base/errors.ts';
 import { attachCapabilities } from '../capability/attach.ts';
@@ -10,7 +10,7 @@ import { readConversation } from '../store/conversations.ts';
 import { type InboxRow, messagesOfRun } from '../store/inbox.ts';
 import { settleLost } from '../store/ledger.ts';
 import { findFirstPiece } from '../store/outbox.ts';
-import { addStep, assertOwned, type Run, readSteps } from '../store/runs.ts';
+import { type Run, readSteps } from '../store/runs.ts';
 import type { Usage } from '../types/model.ts';
 import type { Said, StepBody } from '../types/run.ts';
 import type { ToolContext } from '../types/tool.ts';
@@ -87,6 +87,7 @@ export async function openWork(
     history: { summary: null, turns: [] },
     words,
     steps: again ? await readSteps(db, run.id) : [],
+    openingUnwritten: false,
     stream,
     status,
     signal,
@@ -108,11 +109,11 @@ export async function openWork(
     { db, log, model, signal, onSpent: (profile, usage) => void unbooked.push({ profile, usage }) },
     conversation,
   );
-  if (work.steps.length === 0) await writeOpening(work);
+  if (work.steps.length === 0) await gatherOpening(work);
   return work;
 }
 
-async function writeOpening(work: Work): Promise<void> {
+async function gatherOpening(work: Work): Promise<void> {
   const { parts, run } = work;
   const rows = await messagesOfRun(parts.db, run.id);
   const group = work.conversation.audience !== 'direct';
@@ -139,9 +140,6 @@ async function writeOpening(work: Work): Promise<void> {
     messages,
     unread,
   };
-  await parts.db.tx(async (q) => {
-    await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
-    await addStep(q, run.id, 0, body, parts.clock.now());
-  });
+  work.openingUnwritten = true;
   work.steps.push(body);
 }

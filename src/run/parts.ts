@@ -56,6 +56,11 @@ export interface Work {
   history: History;
   words: Words;
   steps: StepBody[];
+  /**
+   * The first step is not written yet: it goes with whatever the run commits first. Until a model has answered it, the
+   * messages in the inbox are all there is to keep.
+   */
+  openingUnwritten: boolean;
   stream: AnswerStream;
   status: StatusLine;
   signal: AbortSignal;

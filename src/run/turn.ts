@@ -17,7 +17,7 @@ import type { ModelAnswer, ModelRequest } from '../types/model.ts';
 import type { StepBody } from '../types/run.ts';
 import { capsOf, hasCaps, reserveWithin } from './budget.ts';
 import { callTools } from './call_tools.ts';
-import { bookUnbooked, finish, ledgerRow, priceOf } from './finish.ts';
+import { bookUnbooked, finish, ledgerRow, priceOf, writeOpening } from './finish.ts';
 import { countRequests, nextOf } from './machine.ts';
 import { said } from './open.ts';
 import { Draining, type Work } from './parts.ts';
@@ -91,9 +91,12 @@ async function ask(work: Work): Promise<boolean> {
   await parts.db.tx(async (q) => {
     await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
     const now = parts.clock.now();
+    await writeOpening(q, work, now);
     await write(q, now);
     await bookUnbooked(q, work, now);
   });
+  work.openingUnwritten = false;
+  work.unbooked.length = 0;
   work.steps.push(step);
   return false;
 }
@@ -153,7 +156,7 @@ async function reserveFor(work: Work, request: ModelRequest, ledgerId: string): 
   const bytes = requestBytes(request);
   const most = Math.max(0, ...profiles.map((candidate) => mostCost(candidate, bytes) ?? 0));
   const now = parts.clock.now();
-  return parts.db.tx(async (q) => {
+  const reserved = await parts.db.tx(async (q) => {
     await assertOwned(q, work.run.id, parts.owner, parts.db.forUpdate);
     await bookUnbooked(q, work, now);
     return reserveWithin(
@@ -166,6 +169,8 @@ async function reserveFor(work: Work, request: ModelRequest, ledgerId: string): 
       now,
     );
   });
+  work.unbooked.length = 0;
+  return reserved;
 }
 
 /** The last step's words; a model that says its piece before a tool call and nothing after it has answered there. */

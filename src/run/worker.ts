@@ -27,8 +27,14 @@ export interface Worker {
   start(): void;
   /** Runs reach their next persisted step, `drainMs` at most, and are left for the next start (rule 88). */
   stop(): Promise<void>;
-  active(): number;
+  owner: string;
+  /** How many more runs this process may take; none while it drains. */
+  free(): number;
+  /** Works on a run this process has claimed. */
+  begin(run: Run): void;
 }
+
+const stopAgainMs = 50;
 
 interface Active {
   abort: AbortController;
@@ -41,19 +47,26 @@ export function createWorker(parts: RunParts): Worker {
   let draining = false;
   let cancelHeartbeat = () => {};
 
+  const free = () => (draining ? 0 : Math.max(0, parts.settings().runsMax - active.size));
+
   const turn = async (): Promise<TurnResult> => {
-    const free = parts.settings().runsMax - active.size;
-    if (draining || free <= 0) return { again: false, nextAt: null };
+    const room = free();
+    if (room === 0) return { again: false, nextAt: null };
     const now = clock.now();
-    const claimed = await db.tx((q) => claimRuns(q, parts.owner, now, limits.leaseMs, free, db.skipLocked));
+    const claimed = await db.tx((q) => claimRuns(q, parts.owner, now, limits.leaseMs, room, db.skipLocked));
     for (const run of claimed) begin(run);
     return { again: false, nextAt: null };
   };
 
   const checkStops = async (): Promise<TurnResult> => {
-    for (const { id, how } of await stopRequests(db, parts.owner))
-      active.get(id)?.abort.abort(new StopRequested(how === 2));
-    return { again: false, nextAt: null };
+    let early = false;
+    for (const { id, how } of await stopRequests(db, parts.owner)) {
+      const run = active.get(id);
+      // Claimed, but not begun yet: look again in a moment.
+      if (run) run.abort.abort(new StopRequested(how === 2));
+      else early = true;
+    }
+    return { again: false, nextAt: early ? clock.now() + stopAgainMs : null };
   };
 
   const runs: Stage = createStage({ name: 'run', db, clock, log, bells: ['run'], turn });
@@ -86,7 +99,9 @@ export function createWorker(parts: RunParts): Worker {
       stops.start();
       cancelHeartbeat = clock.after(limits.heartbeatMs, heartbeat);
     },
-    active: () => active.size,
+    owner: parts.owner,
+    free,
+    begin,
     async stop() {
       draining = true;
       await runs.stop();
