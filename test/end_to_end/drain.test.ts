@@ -116,14 +116,22 @@ test(
 );
 
 test('R88: what is due is still sent while stopping, what must wait is kept', bounded, async (t) => {
-  const { telegram, alice, chat, pass, world } = await startTimedWorld(t);
+  const { telegram, alice, chat, clock, pass, world } = await startTimedWorld(t);
   const bob = telegram.user({ name: 'Bob' });
   telegram.flood(chat, 60);
   telegram.say(chat, alice, 'one');
   await pass(telegram.call(({ method, status }) => method === 'sendMessage' && status === 429));
+  const gate = createGate();
+  telegram.before(
+    ({ method, args }) => method === 'sendMessage' && Number(args.chat_id) === bob.id,
+    () => gate.opened,
+  );
   telegram.say(telegram.privateChat(bob), bob, 'two');
   await pass(telegram.received(({ method, args }) => method === 'sendMessage' && Number(args.chat_id) === bob.id));
-  await pass(world.gateway.stop());
+  const stopped = world.gateway.stop();
+  await pass(clock.sleep(1_000));
+  gate.open();
+  await pass(stopped);
   assert.deepEqual(said(telegram, bob.id), ['You said: two']);
   assert.deepEqual(said(telegram, chat), []);
   await pass(world.restart());

@@ -229,7 +229,8 @@ test('U117, R3: a preview that appears and an edit long after the answer start n
   const message = telegram.say(chat, alice, 'see https://example.org/');
   await telegram.waitForMessage(chat, 'You said: see');
   telegram.unfurl(message);
-  telegram.editMessage(message, 'see https://example.org/ please');
+  // Telegram's revisions are whole seconds: a later one, or it would be the same as the preview's.
+  telegram.editMessage(message, 'see https://example.org/ please', { date: message.date + 10 });
   await telegram.idle();
   telegram.say(chat, alice, 'next');
   await telegram.waitForMessage(chat, 'You said: next');

@@ -136,6 +136,23 @@ test(
   },
 );
 
+test('R85: the final words come last and stay, with their footer', bounded, async (t) => {
+  const { telegram, model, alice, clock, pass } = await startTimedWorld(t, {
+    config: { binding: room([id], { footer: 'always' }) },
+  });
+  const group = telegram.group({ id, members: [alice] });
+  const pieces = ['One ', 'two ', 'three.'];
+  // The last piece comes while an edit waits for its turn.
+  model.script({ text: pieces.join(''), pieces, gate: (n) => clock.sleep(n === 2 ? 300 : 2_000) });
+  telegram.say(group, alice, '@gate_bot count');
+  await pass(telegram.waitForMessage(group, 'This answer cost'));
+  await pass(clock.sleep(10_000));
+  assert.match(
+    said(telegram, group).join(),
+    /^One two three\.\n\nThis answer cost at least \$|^One two three\.\n\nThis answer cost \$/,
+  );
+});
+
 test('R85: stream: false shows nothing but the whole answer', bounded, async (t) => {
   const { telegram, model, alice, chat, clock, pass } = await startTimedWorld(t, {
     config: { binding: { ...room([id]), stream: false } },

@@ -33,13 +33,24 @@ export interface TimedWorld extends World {
 /** Gateway and Telegram on one clock that stands still until `pass`. */
 export async function startTimedWorld(t: TestContext, options: TestGatewayOptions = {}): Promise<TimedWorld> {
   const clock = createFakeClock();
+  // The end of the test needs time too, for what a failed test left hanging.
+  let ended = false;
+  t.after(() => {
+    const until = performance.now() + endingMsMax;
+    void passUntil(clock, () => ended || performance.now() > until);
+  });
   const world = await passTime(clock, startWorld(t, { ...options, clock, telegram: { ...options.telegram, clock } }));
+  t.after(() => {
+    ended = true;
+  });
   return { ...world, clock, pass: (wanted) => passTime(clock, wanted) };
 }
 
 /** Real traffic takes a few turns of the event loop, each of which is a step of time here: a latency of some 100 ms. */
 const stepMs = 20;
 const passedMsMax = 3_600_000;
+/** Of real time. */
+const endingMsMax = 15_000;
 
 export async function passTime<T>(clock: FakeClock, wanted: Promise<T>): Promise<T> {
   let open = true;
@@ -48,8 +59,12 @@ export async function passTime<T>(clock: FakeClock, wanted: Promise<T>): Promise
   });
   settled.catch(() => {});
   const until = clock.now() + passedMsMax;
-  while (open && clock.now() < until) await clock.advance(stepMs);
+  await passUntil(clock, () => !open || clock.now() >= until);
   return settled;
+}
+
+async function passUntil(clock: FakeClock, enough: () => boolean): Promise<void> {
+  while (!enough()) await clock.advance(stepMs);
 }
 
 /** Everything the gateway asked of Telegram but updates. */

@@ -103,12 +103,15 @@ export async function startTestGateway(t: TestContext, options: TestGatewayOptio
     },
     stop: () => test.gateway.stop(),
   };
-  t.after(async () => {
-    await test.gateway.stop();
-    await model.close();
-    await telegram.close();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  t.after(
+    async () => {
+      await test.gateway.stop();
+      await model.close();
+      await telegram.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+    { timeout: 30_000 },
+  );
   return test;
 }
 
