@@ -83,7 +83,7 @@ describe('parseMarkdown', () => {
     ],
     ['no link inside a link', '[a https://h.i b](https://x.y)', [link('https://x.y', 'a https://h.i b')]],
     ['an empty label as its address', '[](https://h.i)', [link('https://h.i')]],
-  ]; // prettier-ignore
+  ];
   for (const [name, source, children] of inlineCases) {
     it(`reads ${name}`, () => assert.deepEqual(parseMarkdown(source), [paragraph(...children)]));
   }
@@ -106,7 +106,7 @@ describe('parseMarkdown', () => {
     'https://',
     'tg://user?id=1',
     '',
-  ]; // prettier-ignore
+  ];
   for (const href of refused) {
     it(`R37: makes no link to ${JSON.stringify(href)}`, () => {
       assert.doesNotMatch(
@@ -227,6 +227,11 @@ describe('parseMarkdown', () => {
     assert.equal(blocks.length, 2);
     assert.deepEqual(blocks[0], paragraph(text('*a* &amp;')));
   });
+
+  it('R84: keeps the words of emphasis that nests too deep, without its marks', () => {
+    const [block] = parseMarkdown('*a **a '.repeat(10_000) + 'a** a* '.repeat(10_000));
+    assert.doesNotMatch(JSON.stringify(block), /[*]/);
+  });
 });
 
 describe('parseMarkdown on hostile sources', () => {
@@ -243,10 +248,10 @@ describe('parseMarkdown on hostile sources', () => {
     numbers: filled('1. '),
     'opening brackets': filled('['),
     'opening images': filled('!['),
-    'links without an end': filled('[a]('),
+    'links without an end': filled('[a](', 200_000),
     'links without an end in angles': filled('[a](<b'),
     'links without an end of the title': filled('[a](b "'),
-    'emphasis in emphasis': filled('*a **a ', 20_000) + filled('** a* ', 20_000),
+    'emphasis in emphasis': '*a **a '.repeat(3_000) + 'a** a* '.repeat(3_000),
     'every kind of mark': filled('*_'),
     'underscores and letters': filled('_a'),
     'strikes of both lengths': filled('~a~~ '),

@@ -110,7 +110,7 @@ const marks = [
   '\u202e',
   '\0',
   '\ud800',
-]; // prettier-ignore
+];
 
 export function randomSource(random: Random, most: number): string {
   return random.times(most, () => random.pick(marks)).join('');
@@ -176,7 +176,7 @@ const words = [
   "'",
   '*',
   '\u200b',
-]; // prettier-ignore
+];
 const codes = ['x', '`', '``', ' ', '  ', 'a\\', '*b*', '<i>', '&amp;', '#', '👍🏽', '\t'];
 const lines = [
   'x = 1;',

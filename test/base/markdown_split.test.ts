@@ -11,6 +11,18 @@ const visible = (markdown: string) => toPlainText(parseMarkdown(markdown)).trim(
 
 describe('splitMarkdown', () => {
   const cases: [name: string, limit: number, source: string, parts: string[]][] = [
+    [
+      'cuts before a link that stands in a word',
+      30,
+      'aaaaaaaaaaaa[a link](http://h.i/)',
+      ['aaaaaaaaaaaa', '[a link](http://h.i/)'],
+    ],
+    [
+      'goes on numbering after an item that it cut',
+      16,
+      '3. aaaa bbbb cccc dddd eeee\n4. z',
+      ['3. aaaa bbbb', 'cccc dddd eeee', '4. z'],
+    ],
     ['returns a source that fits as it is', 20, ' *a* &amp; b\n', [' *a* &amp; b\n']],
     ['returns nothing for white space', 20, ' \n\t\n', []],
     ['cuts between paragraphs', 16, 'one two\n\nthree four\n\nfive', ['one two', 'three four\n\nfive']],
@@ -60,7 +72,7 @@ describe('splitMarkdown', () => {
     ],
     ['quotes both sides', 16, '> one two three four', ['> one two three', '> four']],
     ['cuts between characters as people see them', 16, '👍🏽'.repeat(5), ['👍🏽'.repeat(4), '👍🏽']],
-  ]; // prettier-ignore
+  ];
   for (const [name, limit, source, parts] of cases) {
     it(`R84: ${name}`, () => assert.deepEqual(splitMarkdown(source, limit, characters), parts));
   }
@@ -75,6 +87,11 @@ describe('splitMarkdown', () => {
       splitMarkdown('<!-- nothing to see -->', 16, () => 0),
       [],
     );
+  });
+
+  it('asks again about a piece that it ended earlier', () => {
+    const measure = (markdown: string) => characters(markdown) + (markdown.endsWith('three') ? 100 : 0);
+    assert.deepEqual(splitMarkdown('one two three four five', 16, measure), ['one two', 'three four five']);
   });
 
   it('makes progress under a limit that nothing fits', () => {
