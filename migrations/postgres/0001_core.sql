@@ -159,9 +159,10 @@ create table inbox (
   unique (channel, key)
 );
 create index inbox_waiting on inbox (conversation_id, id) where state = 'waiting';
+-- The whole queue in order, whatever the size of the table.
+create index inbox_ready on inbox (id, conversation_id, not_before) where state = 'waiting';
 create index inbox_run on inbox (run_id) where run_id is not null;
 create index inbox_message on inbox (channel, chat, message_id);
-create index inbox_received on inbox (received_at);
 create index inbox_account on inbox (channel, user_id, received_at);
 
 create table runs (
@@ -186,8 +187,7 @@ create table runs (
   finished_at bigint
 );
 create unique index runs_active on runs (conversation_id) where state in ('queued', 'running');
-create index runs_state on runs (state, lease_until) where state in ('queued', 'running', 'awaiting_approval');
-create index runs_created on runs (created_at);
+create index runs_open on runs (id) where state in ('queued', 'running');
 
 -- What the run's transcript consists of, in order; `seq` 0 is the opening user message.
 create table steps (
@@ -257,8 +257,6 @@ create table outbox (
 );
 create index outbox_due on outbox (channel, chat, id) where state in ('pending', 'sending');
 create index outbox_run on outbox (run_id) where run_id is not null;
-create index outbox_ref on outbox (channel, chat, ref) where ref is not null;
-create index outbox_created on outbox (created_at);
 
 create table ledger (
   id text primary key,

@@ -4,7 +4,7 @@ create table people (
   language text,
   timezone text,
   created_at integer not null
-) strict;
+) strict, without rowid;
 
 create table accounts (
   channel text not null,
@@ -18,7 +18,7 @@ create table accounts (
   limited_notice_at integer not null default 0,
   created_at integer not null,
   primary key (channel, user_id)
-) strict;
+) strict, without rowid;
 create index accounts_person on accounts (person_id);
 create index accounts_admin on accounts (admin) where admin = 1;
 
@@ -31,7 +31,7 @@ create table pairings (
   created_at integer not null,
   expires_at integer not null,
   primary key (channel, user_id)
-) strict;
+) strict, without rowid;
 
 create table claims (
   id integer primary key check (id = 1),
@@ -47,7 +47,7 @@ create table sessions (
   name text not null,
   created_at integer not null,
   expires_at integer not null
-) strict;
+) strict, without rowid;
 
 create table sign_in_links (
   code_hash text primary key,
@@ -56,7 +56,7 @@ create table sign_in_links (
   name text not null,
   owner integer not null,
   expires_at integer not null
-) strict;
+) strict, without rowid;
 
 create table audit (
   id text primary key,
@@ -66,7 +66,7 @@ create table audit (
   subject text not null,
   before text,
   after text
-) strict;
+) strict, without rowid;
 create index audit_at on audit (at);
 
 create table chats (
@@ -79,7 +79,7 @@ create table chats (
   added_by text,
   created_at integer not null,
   primary key (channel, chat)
-) strict;
+) strict, without rowid;
 
 create table threads (
   channel text not null,
@@ -87,14 +87,14 @@ create table threads (
   thread text not null,
   joined_at integer not null,
   primary key (channel, chat, thread)
-) strict;
+) strict, without rowid;
 
 create table channel_state (
   channel text not null,
   key text not null,
   value text not null,
   primary key (channel, key)
-) strict;
+) strict, without rowid;
 
 create table journal (
   seq integer primary key autoincrement,
@@ -114,7 +114,7 @@ create table agents (
   spec_hash text not null,
   created_at integer not null,
   primary key (id, version)
-) strict;
+) strict, without rowid;
 
 -- One row a conversation; `key` is binding, scope and audience. Open = the one new messages go to.
 create table conversations (
@@ -134,7 +134,7 @@ create table conversations (
   notice_at integer,
   created_at integer not null,
   last_at integer not null
-) strict;
+) strict, without rowid;
 create unique index conversations_open on conversations (key) where open = 1;
 create index conversations_chat on conversations (channel, chat);
 
@@ -157,11 +157,12 @@ create table inbox (
   sent_at integer not null,
   received_at integer not null,
   unique (channel, key)
-) strict;
+) strict, without rowid;
 create index inbox_waiting on inbox (conversation_id, id) where state = 'waiting';
+-- The whole queue in order, whatever the size of the table.
+create index inbox_ready on inbox (id, conversation_id, not_before) where state = 'waiting';
 create index inbox_run on inbox (run_id) where run_id is not null;
 create index inbox_message on inbox (channel, chat, message_id);
-create index inbox_received on inbox (received_at);
 create index inbox_account on inbox (channel, user_id, received_at);
 
 create table runs (
@@ -184,10 +185,9 @@ create table runs (
   lease_until integer,
   created_at integer not null,
   finished_at integer
-) strict;
+) strict, without rowid;
 create unique index runs_active on runs (conversation_id) where state in ('queued', 'running');
-create index runs_state on runs (state, lease_until) where state in ('queued', 'running', 'awaiting_approval');
-create index runs_created on runs (created_at);
+create index runs_open on runs (id) where state in ('queued', 'running');
 
 -- What the run's transcript consists of, in order; `seq` 0 is the opening user message.
 create table steps (
@@ -197,7 +197,7 @@ create table steps (
   body text not null,
   created_at integer not null,
   primary key (run_id, seq)
-) strict;
+) strict, without rowid;
 
 create table tool_calls (
   run_id text not null references runs(id),
@@ -216,7 +216,7 @@ create table tool_calls (
   started_at integer,
   finished_at integer,
   primary key (run_id, step, call_id)
-) strict;
+) strict, without rowid;
 
 -- The finished exchanges of a conversation, append-only.
 create table turns (
@@ -228,7 +228,7 @@ create table turns (
   body text not null,
   created_at integer not null,
   primary key (conversation_id, seq)
-) strict;
+) strict, without rowid;
 create index turns_created on turns (created_at);
 
 -- pending → sending → sent | failed; an `edit` waits for the message of its target row.
@@ -254,11 +254,9 @@ create table outbox (
   error text,
   created_at integer not null,
   sent_at integer
-) strict;
+) strict, without rowid;
 create index outbox_due on outbox (channel, chat, id) where state in ('pending', 'sending');
 create index outbox_run on outbox (run_id) where run_id is not null;
-create index outbox_ref on outbox (channel, chat, ref) where ref is not null;
-create index outbox_created on outbox (created_at);
 
 create table ledger (
   id text primary key,
@@ -273,7 +271,7 @@ create table ledger (
   reserved_usd real not null default 0,
   settled integer not null,
   created_at integer not null
-) strict;
+) strict, without rowid;
 create index ledger_run on ledger (run_id);
 create index ledger_day on ledger (agent, created_at);
 create index ledger_binding on ledger (binding, created_at);
@@ -285,4 +283,4 @@ create table stored_values (
   value text not null,
   updated_at integer not null,
   primary key (agent, owner, key)
-) strict;
+) strict, without rowid;

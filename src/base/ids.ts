@@ -16,6 +16,11 @@ export function newId(now: number): string {
   return lastTime.toString(36).padStart(9, '0') + counter.toString(36).padStart(4, '0') + randomUUID().slice(24);
 }
 
+/** Every id made before this time is smaller: what a table keyed by ids is cut at. */
+export function idsBefore(time: number): string {
+  return Math.max(0, Math.floor(time)).toString(36).padStart(9, '0');
+}
+
 /** A short code for people; 5 bits a character. */
 export function newCode(length: number): string {
   let code = '';

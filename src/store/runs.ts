@@ -1,5 +1,6 @@
 /**
- * Runs, their steps and their tool calls. States and transitions are in `run/machine.ts`; here they are guarded by
+ * Runs, their steps and their tool calls. "state in ('queued', 'running')" stands in every search for open runs, since it
+ * names the small index they are found by. States and transitions are in `run/machine.ts`; here they are guarded by
  * compare-and-set on state and owner, so that a process that lost its lease cannot write.
  */
 import type { Json } from '../types/json.ts';
@@ -98,7 +99,7 @@ export async function claimRuns(
 ): Promise<Run[]> {
   const rows = await q.all<RunRow>(
     `update runs set state = 'running', owner = ?, lease_until = ?, version = version + 1 where id in (
-       select id from runs where state = 'queued' or (state = 'running' and lease_until < ?)
+       select id from runs where state in ('queued', 'running') and (state = 'queued' or lease_until < ?)
        order by id limit ?${lock}) returning *`,
     owner,
     now + leaseMs,
@@ -121,7 +122,10 @@ export async function renewRuns(q: Query, owner: string, ids: readonly string[],
 
 /** SQLite has one gateway: what another owner left running is free at once. */
 export async function freeForeignRuns(q: Query, owner: string): Promise<number> {
-  return q.run(`update runs set lease_until = 0 where state = 'running' and owner <> ?`, owner);
+  return q.run(
+    `update runs set lease_until = 0 where state in ('queued', 'running') and state = 'running' and owner <> ?`,
+    owner,
+  );
 }
 
 /** Gives a run back at once instead of letting the lease end. */
@@ -186,7 +190,8 @@ export async function requestStopOfRun(q: Query, runId: string, how: 1 | 2): Pro
 
 export async function stopRequests(q: Query, owner: string): Promise<{ id: string; how: number }[]> {
   return q.all(
-    `select id, stop_requested as how from runs where state = 'running' and owner = ? and stop_requested > 0`,
+    `select id, stop_requested as how from runs
+     where state in ('queued', 'running') and state = 'running' and owner = ? and stop_requested > 0`,
     owner,
   );
 }

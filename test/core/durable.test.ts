@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCleaner } from '../../src/gateway/cleaner.ts';
 import { publishAgents } from '../../src/gateway/publish.ts';
 import { reserveWithin } from '../../src/run/budget.ts';
 import { windowStart } from '../../src/run/history.ts';
-import { appendTurns, openConversation } from '../../src/store/conversations.ts';
+import { appendTurns } from '../../src/store/conversations.ts';
 import { spent } from '../../src/store/ledger.ts';
 import { claimRuns } from '../../src/store/runs.ts';
 import { eachDatabase } from '../support/databases.ts';
 import { startTestGateway } from '../support/gateway.ts';
-import { agentSpec, createInboxWorld, silentLog } from '../support/inbox_world.ts';
+import { agentSpec, createInboxWorld } from '../support/inbox_world.ts';
 
 test('R23: the window moves in steps, from 200 turns down to 100', () => {
   assert.deepEqual([0, 200, 201, 300, 301, 400, 401].map(windowStart), [0, 0, 100, 100, 200, 200, 300]);
@@ -92,57 +91,3 @@ eachDatabase('of two workers one claims a run; an ended lease lets the other tak
   assert.equal((await claim('right', now + 15_000)).length, 0);
   assert.equal((await claim('right', now + 15_001)).length, 1);
 });
-
-eachDatabase(
-  'retention removes what is past its time and keeps the dedupe keys of 30 days',
-  async (_t, open, { folder }) => {
-    const db = await open();
-    const world = createInboxWorld(db);
-    const day = 24 * 3_600_000;
-    await world.say('ana', 'old');
-    const [run] = await world.dispatch();
-    await db.tx(async (q) => {
-      await q.run(`update runs set state = 'completed', finished_at = ?`, world.clock.now());
-      await q.run(`update inbox set state = 'done'`);
-      const conversation = await openConversation(
-        q,
-        {
-          id: 'c',
-          key: 'k',
-          binding: 'main',
-          agent: 'helper',
-          place: { channel: 'tg', chat: 'x' },
-          audience: 'direct',
-          personId: null,
-        },
-        world.clock.now(),
-      );
-      await appendTurns(q, conversation.id, run!.id, [{ role: 'user', speaker: null, text: 'old' }], world.clock.now());
-    });
-    const cleaner = createCleaner({
-      db,
-      clock: world.clock,
-      log: silentLog,
-      dataDir: folder,
-      retention: () => ({ messagesMs: 10 * day, runsMs: 5 * day, uploadsMs: day }),
-    });
-    const left = async () => {
-      const counts: Record<string, number> = {};
-      for (const table of ['inbox', 'runs', 'turns'])
-        counts[table] = (await db.get<{ n: number }>(`select count(*) as n from ${table}`))?.n ?? -1;
-      return counts;
-    };
-    await cleaner.clean();
-    assert.deepEqual(await left(), { inbox: 1, runs: 1, turns: 1 });
-    await world.clock.advance(6 * day);
-    await cleaner.clean();
-    assert.deepEqual(await left(), { inbox: 1, runs: 0, turns: 1 });
-    await world.clock.advance(5 * day);
-    await cleaner.clean();
-    assert.deepEqual(await left(), { inbox: 1, runs: 0, turns: 0 });
-    assert.deepEqual(await db.get('select payload from inbox'), { payload: null }, 'the key stays, the words go');
-    await world.clock.advance(20 * day);
-    await cleaner.clean();
-    assert.deepEqual(await left(), { inbox: 0, runs: 0, turns: 0 });
-  },
-);

@@ -1,0 +1,60 @@
+/** A file of its own: ids carry their time, and here all of them are made by the clock of the test. */
+import assert from 'node:assert/strict';
+import { createCleaner } from '../../src/gateway/cleaner.ts';
+import { appendTurns, openConversation } from '../../src/store/conversations.ts';
+import { eachDatabase } from '../support/databases.ts';
+import { createInboxWorld, silentLog } from '../support/inbox_world.ts';
+
+eachDatabase(
+  'retention removes what is past its time and keeps the dedupe keys of 30 days',
+  async (_t, open, { folder }) => {
+    const db = await open();
+    const world = createInboxWorld(db);
+    const day = 24 * 3_600_000;
+    await world.say('ana', 'old');
+    const [run] = await world.dispatch();
+    await db.tx(async (q) => {
+      await q.run(`update runs set state = 'completed', finished_at = ?`, world.clock.now());
+      await q.run(`update inbox set state = 'done'`);
+      const conversation = await openConversation(
+        q,
+        {
+          id: 'c',
+          key: 'k',
+          binding: 'main',
+          agent: 'helper',
+          place: { channel: 'tg', chat: 'x' },
+          audience: 'direct',
+          personId: null,
+        },
+        world.clock.now(),
+      );
+      await appendTurns(q, conversation.id, run!.id, [{ role: 'user', speaker: null, text: 'old' }], world.clock.now());
+    });
+    const cleaner = createCleaner({
+      db,
+      clock: world.clock,
+      log: silentLog,
+      dataDir: folder,
+      retention: () => ({ messagesMs: 10 * day, runsMs: 5 * day, uploadsMs: day }),
+    });
+    const left = async () => {
+      const counts: Record<string, number> = {};
+      for (const table of ['inbox', 'runs', 'turns'])
+        counts[table] = (await db.get<{ n: number }>(`select count(*) as n from ${table}`))?.n ?? -1;
+      return counts;
+    };
+    await cleaner.clean();
+    assert.deepEqual(await left(), { inbox: 1, runs: 1, turns: 1 });
+    await world.clock.advance(6 * day);
+    await cleaner.clean();
+    assert.deepEqual(await left(), { inbox: 1, runs: 0, turns: 1 });
+    await world.clock.advance(5 * day);
+    await cleaner.clean();
+    assert.deepEqual(await left(), { inbox: 1, runs: 0, turns: 0 });
+    assert.deepEqual(await db.get('select payload from inbox'), { payload: null }, 'the key stays, the words go');
+    await world.clock.advance(20 * day);
+    await cleaner.clean();
+    assert.deepEqual(await left(), { inbox: 0, runs: 0, turns: 0 });
+  },
+);

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { startTestGateway } from '../support/gateway.ts';
+
+/** Small partial indexes that hold only what is open: walking one of them is the point. */
+const walked = /^SCAN \w+ USING (COVERING )?INDEX (inbox_ready|runs_open|outbox_due)$/;
+const bySize =
+  /\b(inbox|runs|steps|turns|tool_calls|outbox|ledger|conversations|accounts|people|journal|threads|chats)\b/;
+
+test('no statement on the way of a message walks a table that grows', async (t) => {
+  const statements = new Set<string>();
+  const prepare = Database.prototype.prepare;
+  Database.prototype.prepare = function (this: Database.Database, sql: string) {
+    statements.add(sql);
+    return prepare.call(this, sql);
+  } as typeof prepare;
+  t.after(() => {
+    Database.prototype.prepare = prepare;
+  });
+  const { telegram, model, gateway, dataDir } = await startTestGateway(t);
+  statements.clear();
+  const alice = telegram.user({ name: 'Alice' });
+  const chat = telegram.privateChat(alice);
+  model.script({ calls: [{ name: 'store_set', input: { key: 'k', value: 'v' } }] }, { text: 'done' });
+  telegram.say(chat, alice, 'go');
+  await telegram.waitForMessage(chat, 'done');
+  telegram.say(chat, alice, '/stop');
+  await telegram.waitForMessage(chat, 'Nothing is running here.');
+  await gateway.stop();
+
+  const database = new Database(`${dataDir}/gatehouse.db`, { readonly: true });
+  t.after(() => database.close());
+  const walks: string[] = [];
+  for (const sql of statements) {
+    if (!/^\s*(select|update|delete|insert)/i.test(sql) || !bySize.test(sql)) continue;
+    const values = Array((sql.match(/\?/g) ?? []).length).fill(1);
+    const plan = database.prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[];
+    for (const { detail } of plan)
+      if (detail.startsWith('SCAN ') && !walked.test(detail) && detail !== 'SCAN CONSTANT ROW')
+        walks.push(`${detail}: ${sql.replace(/\s+/g, ' ').trim()}`);
+  }
+  assert.ok(statements.size > 20, 'the statements were seen');
+  assert.deepEqual(walks, []);
+});
