@@ -27,7 +27,7 @@ test('AA150, P2: a direct chat and a group of the same person share no words', b
 });
 
 test(
-  'AA149, AA151, P1, R32: stored values belong to the person in a direct chat and to the chat in a group',
+  'AA149, AA151, AA152, P1, R32: stored values belong to the person in a direct chat and to the chat in a group',
   bounded,
   async (t) => {
     const { telegram, model, alice, chat } = await startWorld(t, { config: { binding: room([id, id - 1]) } });
@@ -52,7 +52,7 @@ test(
     assert.equal(await ask(chat, alice, get), 'cat of Alice');
     assert.equal(await ask(group, alice, get), 'dog of the room', 'also when Alice asks');
     assert.equal(await ask(group, bob, get), 'dog of the room');
-    assert.ok(!(await ask(bobs, bob, list))?.includes('of'), 'AA152: Bob sees nothing of Alice or the room');
+    assert.ok(!(await ask(bobs, bob, list))?.includes('of'), 'Bob sees nothing of Alice or the room');
     assert.ok(!(await ask(other, alice, list))?.includes('of'), 'nor does another room');
     await ask(chat, alice, { calls: [{ name: 'store_get', input: { key: 'pet', scope: 'chat', person: 'bob' } }] });
     const refused = lastResult(model.requests.at(-1)) ?? '';

@@ -89,7 +89,7 @@ for (const [what, config] of [
     assert.equal(model.requests.length, 1, 'the answer is not made again');
   });
 
-test('L90: a 429 on the finishing edit is waited out and the formatting stays', bounded, async (t) => {
+test('O90: a 429 on the finishing edit is waited out and the formatting stays', bounded, async (t) => {
   const { telegram, model, alice, clock, pass } = await startTimedWorld(t, { config: { binding: room([-5001]) } });
   const group = telegram.group({ id: -5001, members: [alice] });
   const pieces = ['It is ', '**very** ', 'important.'];
