@@ -1,4 +1,5 @@
 /** Commands that the running gateway does. */
+import { systemClock } from '../base/clock.ts';
 import { mask } from '../base/log.ts';
 import { loadFor } from './config_file.ts';
 import { callControl, NotRunning } from './control_client.ts';
@@ -56,7 +57,7 @@ function pairText(result: PairListResult | PairResult): string {
 function statusText(status: StatusResult): string {
   const channels = status.channels.map((one) => [one.name, one.type, one.state, one.reason ?? '']);
   return [
-    `Gatehouse ${status.version}, process ${status.pid}, up ${durationText(Date.now() - status.startedAt)}, ${status.url}`,
+    `Gatehouse ${status.version}, process ${status.pid}, up ${durationText(systemClock.now() - status.startedAt)}, ${status.url}`,
     `Runs: ${status.runs.active} active, ${status.runs.waiting} waiting. Messages to send: ${status.outbox.waiting}.`,
     columns([['CHANNEL', 'TYPE', 'STATE', ''], ...channels]),
   ].join('\n');

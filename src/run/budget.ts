@@ -1,5 +1,5 @@
 /** Spending caps (rule 73): the most a request can cost is reserved in the transaction that checks them. */
-import type { Db, Transaction } from '../store/db.ts';
+import type { Transaction } from '../store/db.ts';
 import { type LedgerRow, reserve, spent } from '../store/ledger.ts';
 import type { AgentSpec, BindingSpec } from '../types/spec.ts';
 
@@ -20,7 +20,6 @@ export function hasCaps(caps: Caps): boolean {
 
 /** Reserves `most` USD, or says that a cap would be passed. An unknown price cannot be held against a cap. */
 export async function reserveWithin(
-  db: Db,
   q: Transaction,
   caps: Caps,
   row: LedgerRow,
@@ -28,9 +27,8 @@ export async function reserveWithin(
   dayStart: number,
   now: number,
 ): Promise<boolean> {
-  // One row of the agent is the lock under which its sums are read and added to.
-  if (db.forUpdate !== '')
-    await q.get(`select version from agents where id = ? order by version limit 1${db.forUpdate}`, row.agent);
+  // Both the agent's and the binding's sums are read and added to under one lock.
+  await q.lock('budget');
   const checks = [
     { cap: caps.run, scope: { column: 'run_id' as const, value: row.runId, since: 0 } },
     { cap: caps.agentDay, scope: { column: 'agent' as const, value: row.agent, since: dayStart } },

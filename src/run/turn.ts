@@ -159,15 +159,7 @@ async function reserveFor(work: Work, request: ModelRequest, ledgerId: string): 
   const reserved = await parts.db.tx(async (q) => {
     await assertOwned(q, work.run.id, parts.owner, parts.db.forUpdate);
     await bookUnbooked(q, work, now);
-    return reserveWithin(
-      parts.db,
-      q,
-      caps,
-      ledgerRow(work, ledgerId, spec.model),
-      most,
-      startOfDay(now, settings.timezone),
-      now,
-    );
+    return reserveWithin(q, caps, ledgerRow(work, ledgerId, spec.model), most, startOfDay(now, settings.timezone), now);
   });
   work.unbooked.length = 0;
   return reserved;

@@ -52,7 +52,6 @@ eachDatabase('R73: many runs together cannot pass a cap', async (_t, open) => {
     Array.from({ length: 20 }, (_, n) =>
       db.tx((q) =>
         reserveWithin(
-          db,
           q,
           caps,
           { id: `r${n}`, runId: `run${n}`, agent: 'helper', binding: 'b', profile: 'main' },
