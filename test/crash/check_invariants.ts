@@ -1,20 +1,20 @@
-/** The tests every sweep has in common. */
+/** The tests that sweeps have in common. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as invariants from './invariants.ts';
 import type { Swept } from './sweep.ts';
 import type { Trial } from './trial.ts';
 
-export function checkInvariants(swept: () => Swept): void {
+/** What not every sweep can show: trials on the page, that go on after others, with more than one message. */
+export type Extra = 'page' | 'after' | 'order';
+
+export function checkInvariants(swept: () => Swept, extras: readonly Extra[]): void {
   const none = (found: string[]) => assert.deepEqual(found, []);
   const onPage = (trial: Trial) => trial.talk.extraPerKillMax === 0;
 
   test('D2: every message is answered, wherever the process was killed', () => {
     none(swept().broken);
     none(invariants.unanswered(swept().trials));
-  });
-  test('D3: on the chat page there is exactly one answer', () => {
-    none(invariants.superfluous(swept().trials.filter(onPage)));
   });
   test('D3: on Telegram a second message stands only where a kill fell between sending and recording, one a kill', () => {
     none(invariants.superfluous(swept().trials.filter((trial) => !onPage(trial))));
@@ -28,13 +28,19 @@ export function checkInvariants(swept: () => Swept): void {
   test('D2: a tool with an effect ran once, or may not have run and the model was told', () => {
     none(invariants.effectsAmiss(swept().trials));
   });
-  test('D3: nothing is sent or edited after the end of a conversation', () => {
-    none(swept().late);
-  });
-  test('D4: answers stand in the order of the messages', () => {
-    none(invariants.outOfOrder(swept().trials));
-  });
   test('M2: every call in every model request has exactly one result', () => {
     none(invariants.invalidTranscripts(swept().trials));
   });
+  if (extras.includes('page'))
+    test('D3: on the chat page there is exactly one answer', () => {
+      none(invariants.superfluous(swept().trials.filter(onPage)));
+    });
+  if (extras.includes('after'))
+    test('D3: nothing is sent or edited after the end of a conversation', () => {
+      none(swept().late);
+    });
+  if (extras.includes('order'))
+    test('D4: answers stand in the order of the messages', () => {
+      none(invariants.outOfOrder(swept().trials));
+    });
 }

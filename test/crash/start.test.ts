@@ -76,5 +76,5 @@ describe('a first start, killed at every point', { timeout: 600_000 }, () => {
     t.diagnostic(reached(swept).text);
     assert.ok(reached(swept).count >= 35);
   });
-  checkInvariants(() => swept);
+  checkInvariants(() => swept, []);
 });

@@ -28,7 +28,9 @@ export function openTelegramTalk({ telegram, nextGroup }: Places, where: 'direct
       for (const message of said) telegram.redeliver(message);
       for (const message of said) telegram.redeliver(message, { newId: true });
       for (const message of said) telegram.unfurl(message);
-      for (const message of said) telegram.editMessage(message, `${message.text} (edited)`);
+      // Later by a minute, since Telegram's dates are seconds and two edits of one second are one.
+      for (const message of said)
+        telegram.editMessage(message, `${message.text} (edited)`, { date: message.date + 60 });
     },
     /** A change of anything a person sees. */
     changes: async () =>

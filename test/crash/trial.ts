@@ -73,7 +73,11 @@ export async function finishTrial(
   await world.settled();
   const texts = await talk.texts();
   const changes = await talk.changes();
-  const requests = world.model.requests.filter((request) => ids.some((id) => askedAbout(request).includes(id)));
+  const requests = world.model.requests.filter((request) => {
+    // What was refused was not read by the server either, so its bytes must tell.
+    const about = request.refusal === null ? askedAbout(request) : idsIn(request.body);
+    return ids.some((id) => about.includes(id));
+  });
   const requestsInAll = world.model.requests.length;
   await talk.sayAgain();
   await world.settled();
