@@ -39,6 +39,13 @@ export interface Deliver extends Stage {
   paceOf(channel: string): Pace | undefined;
 }
 
+interface Attempt {
+  /** An earlier one may have arrived. */
+  uncertain: boolean;
+  /** This one came as far as sending a message. */
+  sends: boolean;
+}
+
 /** How long `stop` goes on sending what is due. */
 const flushMs = 3_000;
 /** Chats looked at in one turn. */
@@ -115,26 +122,26 @@ export function createDeliver(parts: DeliverParts): Deliver {
     const adapter = parts.adapterOf(row.place.channel);
     if (!adapter) return;
     const uncertain = row.state === 'sending' || row.unknownSends > 0;
-    if (row.kind === 'send' && uncertain && row.unknownSends >= limits.unknownSendsMax)
-      return settleFailed(row, 'whether it arrived could not be found out');
+    // An edit may be repeated; once a message of its own is tried, it may stand there twice.
+    const attempt: Attempt = { uncertain, sends: false };
     try {
-      const sent = await sendInTime(adapter, row, uncertain);
+      const sent = await sendInTime(adapter, row, attempt);
       await settle(row, { state: 'sent', ref: sent?.ref ?? null, now: clock.now() });
       parts.count('outbox_sent');
       parts.onSettled?.(row);
     } catch (error) {
-      await settleError(row, error);
+      await settleError(row, error, attempt.sends);
     }
   }
 
   /** A timer of our own and not AbortSignal.timeout, which keeps everything of a quick call alive until it fires. */
-  async function sendInTime(adapter: Adapter, row: OutboxRow, uncertain: boolean): Promise<SentMessage | null> {
+  async function sendInTime(adapter: Adapter, row: OutboxRow, attempt: Attempt): Promise<SentMessage | null> {
     const abort = new AbortController();
     const cancel = clock.after(limits.sendTimeoutMs, () =>
       abort.abort(new DeliveryError('the platform did not answer in time', { outcome: 'unknown' })),
     );
     try {
-      return await sendOnce(adapter, row, uncertain, abort.signal);
+      return await sendOnce(adapter, row, attempt, abort.signal);
     } finally {
       cancel();
     }
@@ -143,7 +150,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
   async function sendOnce(
     adapter: Adapter,
     row: OutboxRow,
-    uncertain: boolean,
+    attempt: Attempt,
     signal: AbortSignal,
   ): Promise<SentMessage | null> {
     const message: OutgoingMessage = {
@@ -165,14 +172,17 @@ export function createDeliver(parts: DeliverParts): Deliver {
         }
       }
     }
-    if (uncertain && adapter.features.reconcile === 'find' && adapter.find) {
-      const found = await adapter.find(message);
+    if (attempt.uncertain) {
+      const found = adapter.features.reconcile === 'find' ? await adapter.find?.(message) : null;
       if (found) return found;
+      if (row.unknownSends >= limits.unknownSendsMax)
+        throw new DeliveryError('whether it arrived could not be found out', { outcome: 'unknown', permanent: true });
     }
+    attempt.sends = true;
     return adapter.send(message, signal);
   }
 
-  async function settleError(row: OutboxRow, error: unknown): Promise<void> {
+  async function settleError(row: OutboxRow, error: unknown, sends: boolean): Promise<void> {
     const now = clock.now();
     const failure =
       error instanceof DeliveryError
@@ -191,7 +201,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
       return;
     }
     if (failure.permanent) return settleFailed(row, failure.message);
-    const unknown = failure.outcome === 'unknown' && row.kind === 'send';
+    const unknown = failure.outcome === 'unknown' && sends;
     if (failure.retryAfterMs !== undefined) {
       paceOf(row.place.channel)?.slow(row.place.chat, failure.retryAfterMs, now);
       parts.count('outbox_rate_limited');
