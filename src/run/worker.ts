@@ -73,6 +73,8 @@ export function createWorker(parts: RunParts): Worker {
   const stops: Stage = createStage({ name: 'stop', db, clock, log, bells: ['stop'], turn: checkStops });
 
   function begin(run: Run): void {
+    // Its lease ended while the machine slept; claiming it has renewed it, and it is being worked on.
+    if (active.has(run.id)) return;
     const abort = new AbortController();
     if (run.stopRequested > 0) abort.abort(new StopRequested(run.stopRequested === 2));
     const done = workOn(parts, run, abort, () => draining).finally(() => {
