@@ -5,6 +5,7 @@ import type { Case } from './adapter_suite.ts';
 import { deliveryError, need, type Stage } from './stage.ts';
 
 const neverMs = 30_000;
+const atOnceMs = 3_000;
 
 function alone(stage: Stage) {
   return stage.platform.direct(stage.platform.person('Alice'));
@@ -101,8 +102,10 @@ export const failing = {
       const sending = stage.adapter.send(stage.outgoing(spot, 'hello'), abort.signal);
       sending.catch(() => {});
       await hanging;
-      abort.abort(new DeliveryError('in time', { outcome: 'unknown' }));
+      abort.abort(new DeliveryError('not in time', { outcome: 'unknown' }));
+      const began = performance.now();
       assert.equal((await deliveryError(sending)).outcome, 'unknown');
+      assert.ok(performance.now() - began < atOnceMs);
     },
   },
 } satisfies Record<string, Case>;

@@ -348,7 +348,7 @@ export const receiving = {
       let turn = 0;
       // Storing takes a different time for each.
       stage.onAccept = async () => {
-        for (let left = (turn++ * 7) % 5; left > 0; left--) await new Promise((resolve) => setImmediate(resolve));
+        for (let left = (turn++ * 7) % 11; left > 0; left--) await new Promise((resolve) => setImmediate(resolve));
       };
       await stage.start();
       const people = Array.from({ length: chatsAtOnce }, (_, index) => platform.person(`Person ${index}`));

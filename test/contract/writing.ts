@@ -126,6 +126,8 @@ export const writing = {
         const [seen] = await platform.seen(spot);
         const mark = [...content.replace(/^[*`[]+/, '')][0]!;
         assert.equal(seen?.text.split(mark).length, count + 1, `${count} times ${JSON.stringify(content)}`);
+        const styled = [...seen.bold, ...seen.code, ...seen.links].length;
+        if (/[*`[]/.test(content)) assert.equal(styled, count, `as often formatted: ${JSON.stringify(content)}`);
         t.diagnostic(`${count} × ${JSON.stringify(content)}`);
       }
     },

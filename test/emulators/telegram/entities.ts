@@ -66,6 +66,9 @@ function settleLink(entity: Entity): Entity {
 const compare = (a: Entity, b: Entity) =>
   a.offset - b.offset || b.length - a.length || (priority[a.type] ?? 50) - (priority[b.type] ?? 50);
 
+/** What the server keeps of a message (MTProto, "Styled text with message entities"). */
+const entitiesMax = 100;
+
 /**
  * What td's `fix_formatted_text` does before a message is stored: refuses entities that leave the text or cut a
  * surrogate pair; cleans control characters; trims; splits what crosses; removes what cannot nest (nothing inside code
@@ -82,7 +85,9 @@ export function fixFormatted(
   );
   const trimmed = trim(cleaned.text, cleaned.entities);
   const wanted = trimmed.entities.filter((entity) => !detectedTypes.has(entity.type)).map(settleLink);
-  return { text: trimmed.text, entities: nest(trimmed.text, wanted, changed) };
+  const nested = nest(trimmed.text, wanted, changed);
+  if (nested.length > entitiesMax) changed(`${nested.length - entitiesMax} entities beyond ${entitiesMax} are dropped`);
+  return { text: trimmed.text, entities: nested.slice(0, entitiesMax) };
 }
 
 function clean(source: string, sent: Entity[]): { text: string; entities: Entity[] } {
