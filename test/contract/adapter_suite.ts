@@ -9,6 +9,7 @@ import type { Features } from '../../src/types/adapter.ts';
 import type { Driver } from './driver.ts';
 import { failing } from './failing.ts';
 import { living } from './living.ts';
+import { reading } from './reading.ts';
 import { receiving } from './receiving.ts';
 import { sending } from './sending.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -22,9 +23,10 @@ export interface Case {
   run(stage: Stage, t: TestContext): Promise<void>;
 }
 
-const cases = { ...receiving, ...writing, ...sending, ...failing, ...living };
+const cases = { ...receiving, ...reading, ...writing, ...sending, ...failing, ...living };
 export type CaseName =
   | keyof typeof receiving
+  | keyof typeof reading
   | keyof typeof writing
   | keyof typeof sending
   | keyof typeof failing
