@@ -127,6 +127,7 @@ export function createPolling(parts: {
       await intake.stop();
       await running;
       if (offset === undefined || offsetTold) return;
+      offsetTold = true;
       // What is stored is confirmed, so that the next start does not begin with duplicates.
       const enough = new AbortController();
       const cancel = context.clock.after(confirmMs, () => enough.abort());
