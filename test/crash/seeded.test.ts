@@ -11,7 +11,7 @@ import { askedFor, createSweep, type Job, type Kind, reached, type Swept } from 
 const kinds: Kind[] = ['direct', 'group', 'page'];
 const trials = 24;
 /** How far a process comes that recovers: its start, and the rest of the conversation. */
-const commitsOfRecovery = 24;
+const commitsOfRecovery = 16;
 
 describe('conversations killed twice at random', { timeout: 600_000 }, () => {
   const seed = Number(process.env.GATEHOUSE_SEED ?? randomInt(1_000_000));

@@ -61,7 +61,7 @@ export interface World extends Places {
   close(): Promise<void>;
 }
 
-const speed = 10;
+const speed = 5;
 const settleMsMax = 20_000;
 const groupsMax = 1_000;
 /** Below what systems give to outgoing connections, so that a restart finds its port free. */
