@@ -55,6 +55,7 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
       db: gateway.db,
       now: () => systemClock.now(),
       timezone: loaded.config.gateway.timezone,
+      language: loaded.config.gateway.language,
       groupsNeedAdmission: (channel) => gateway.settings().channels.get(channel)?.groupsNeedAdmission,
       version,
       startedAt,
@@ -156,6 +157,7 @@ async function offline(loaded: LoadedConfig, command: string, args: Record<strin
       db,
       now: () => systemClock.now(),
       timezone: config.gateway.timezone,
+      language: config.gateway.language,
       groupsNeedAdmission: (channel) =>
         plugins.adapters.find(({ type }) => type === config.channels[channel]?.type)?.groupsNeedAdmission,
     })[command];

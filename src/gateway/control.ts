@@ -4,6 +4,7 @@ import { limits } from '../base/limits.ts';
 import { startOfDay } from '../base/time.ts';
 import type { ControlHandler } from '../cli/control_server.ts';
 import type { ClaimResult, LinkResult, PairListResult, PairResult, StatusResult, UsageResult } from '../cli/results.ts';
+import { enqueue } from '../outbox/enqueue.ts';
 import { admitAccount, admitByCode, admitChat, mintClaim } from '../people/admission.ts';
 import { listPairings } from '../store/accounts.ts';
 import type { Db } from '../store/db.ts';
@@ -12,12 +13,14 @@ import { usageByAgent } from '../store/ledger.ts';
 import { outboxBacklog } from '../store/outbox.ts';
 import { countActiveRuns } from '../store/runs.ts';
 import type { Settings } from '../types/settings.ts';
+import { wordsFor } from '../words/index.ts';
 import type { ChannelReport } from './channels.ts';
 
 export interface OfflineParts {
   db: Db;
   now: () => number;
   timezone: string;
+  language: string;
   /** Whether groups of a channel must be admitted, by its name; undefined = no such channel. */
   groupsNeedAdmission: (channel: string) => boolean | undefined;
 }
@@ -34,7 +37,15 @@ export function offlineHandlers(parts: OfflineParts): Record<string, ControlHand
         return { pending: pending.map((one) => ({ ...one, account: `${one.channel}:${one.userId}` })) };
       }
       if (args.action === 'code') {
-        const pairing = await db.tx((q) => admitByCode(q, String(args.code), 'cli', now()));
+        const pairing = await db.tx(async (q) => {
+          const admitted = await admitByCode(q, String(args.code), 'cli', now());
+          if (!admitted) return null;
+          const place = { channel: admitted.channel, chat: admitted.chat };
+          const markdown = wordsFor(null, parts.language).pairAdmitted;
+          const notice = { place, direct: true, markdown, runId: null, replyTo: null, priority: 'notice' as const };
+          await enqueue(q, notice, { textLength: markdown.length, measure: (text) => text.length }, now());
+          return admitted;
+        });
         if (!pairing)
           throw new GatehouseError('not_found', 'no open request has that code', {
             hint: 'codes are good for one hour; "gatehouse pair list" shows who waits',

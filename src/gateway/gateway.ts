@@ -16,14 +16,15 @@ import { createModel } from '../models/create_model.ts';
 import { createDeliver } from '../outbox/deliver.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { ensureOwner, mintClaim } from '../people/admission.ts';
+import { isFinal } from '../run/machine.ts';
 import { createWorker } from '../run/worker.ts';
 import { anyAdmin } from '../store/accounts.ts';
 import { migrateChat } from '../store/chats.ts';
 import type { CommitHooks, Db } from '../store/db.ts';
 import { createDataFolder, lockDataFolder } from '../store/lock.ts';
 import { openStore } from '../store/open.ts';
-import { freeForeignSends, outboxPriority } from '../store/outbox.ts';
-import { freeForeignRuns } from '../store/runs.ts';
+import { freeForeignSends, isReplaced, outboxPriority } from '../store/outbox.ts';
+import { freeForeignRuns, readRun } from '../store/runs.ts';
 import { createValueStore } from '../store/values.ts';
 import type { Model } from '../types/model.ts';
 import type { Settings } from '../types/settings.ts';
@@ -144,22 +145,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       // Once, and never about the notice itself, so that an unreachable chat does not fill the outbox.
       const adapter = channels.adapterOf(row.place.channel);
       if (!adapter || row.runId === null || row.priority === outboxPriority.notice) return;
-      const words = wordsFor(null, settings.language);
-      await db.tx((q) =>
-        enqueue(
-          q,
-          {
-            place: row.place,
-            direct: row.direct,
-            markdown: words.undeliverable,
-            runId: null,
-            replyTo: null,
-            priority: 'notice',
-          },
-          adapter.limits,
-          clock.now(),
-        ),
-      );
+      await db.tx(async (q) => {
+        // A first piece: the whole answer is still to come, as a message of its own.
+        const run = await readRun(q, row.runId ?? '');
+        if ((run && !isFinal(run.state)) || (await isReplaced(q, row))) return;
+        const markdown = wordsFor(null, settings.language).undeliverable;
+        const notice = { place: row.place, direct: row.direct, markdown, runId: null, replyTo: null };
+        await enqueue(q, { ...notice, priority: 'notice' }, adapter.limits, clock.now());
+      });
     },
     count: metrics.count,
   });

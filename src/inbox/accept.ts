@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../base/clock.ts';
+import { GatehouseError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
@@ -65,7 +66,27 @@ export interface InboxParts {
 /** Another process stored the same key while this transaction ran: roll back and forget. */
 class Duplicate extends Error {}
 
+/** An event that fails this often for a reason of its own would block its channel for good. */
+const triesMax = 3;
+const triesKept = 1_000;
+
 export function createInbox(parts: InboxParts, channel: string): Inbox {
+  const tries = new Map<string, number>();
+
+  /** A store in trouble is waited for; an event that cannot be stored is named `invalid`, so that the platform goes on. */
+  function judge(event: InboundEvent, error: unknown): unknown {
+    if (error instanceof GatehouseError) return error;
+    const count = (tries.get(event.key) ?? 0) + 1;
+    tries.delete(event.key);
+    if (count < triesMax) {
+      tries.set(event.key, count);
+      if (tries.size > triesKept) tries.delete(tries.keys().next().value as string);
+      return error;
+    }
+    parts.log.error({ channel, key: event.key, err: error }, 'an event cannot be stored and is given up');
+    return new GatehouseError('invalid', 'this event cannot be stored', { cause: error });
+  }
+
   return {
     async accept(event) {
       try {
@@ -74,7 +95,7 @@ export function createInbox(parts: InboxParts, channel: string): Inbox {
           await acceptEvent(parts, channel, event, q);
         });
       } catch (error) {
-        if (!(error instanceof Duplicate)) throw error;
+        if (!(error instanceof Duplicate)) throw judge(event, error);
         parts.count('inbox_duplicates');
       }
     },
@@ -280,7 +301,8 @@ async function queue(arrival: Arrival, account: Account): Promise<void> {
   const due = Math.max(await dueAt(arrival, account), message.partOf === undefined ? 0 : now + limits.partsQuietMs);
   const payload: InboxPayload = {
     text: message.text,
-    speaker: cleanName(message.sender.name, 80),
+    // The colon behind a name is ours: nobody's name may bring a second speaker.
+    speaker: cleanName(message.sender.name.replaceAll(':', ' '), 80),
     files: message.files.slice(0, limits.filesPerMessageMax),
     replyTo: message.chat.kind === 'group' ? message.messageId : null,
   };

@@ -23,8 +23,10 @@ export function showStatus(
   let text = firstText;
   let shown = false;
   let ended = false;
+  let putAt = 0;
   let cancel = () => {};
   const put = (status: { text: string } | null) => {
+    putAt = clock.now();
     adapter
       .setStatus?.(place, status)
       .catch((error) => parts.log.debug({ channel: place.channel }, `status: ${messageOf(error)}`));
@@ -40,7 +42,8 @@ export function showStatus(
     say(next) {
       if (next === text || ended) return;
       text = next;
-      if (shown) put({ text });
+      // Quick tools follow each other; what is being done now comes with the next repeat at the latest.
+      if (shown && clock.now() - putAt >= limits.statusFirstMs) put({ text });
     },
     end() {
       ended = true;

@@ -175,6 +175,12 @@ export async function findFirstPiece(q: Query, runId: string): Promise<{ id: str
   return row ?? null;
 }
 
+/** Whether another row holds the words that were to stand in this one's message. */
+export async function isReplaced(q: Query, row: Pick<OutboxRow, 'id' | 'runId'>): Promise<boolean> {
+  const found = await q.get('select 1 as one from outbox where run_id = ? and target = ? limit 1', row.runId, row.id);
+  return found !== undefined;
+}
+
 export async function readRef(q: Query, id: string): Promise<{ ref: string | null; state: string } | null> {
   return (await q.get<{ ref: string | null; state: string }>('select ref, state from outbox where id = ?', id)) ?? null;
 }

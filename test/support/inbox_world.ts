@@ -117,7 +117,12 @@ export function createInboxWorld(
     },
   };
   let next = 1;
-  const inbox = (channel = 'tg') => createInbox(parts, channel);
+  const inboxes = new Map<string, Inbox>();
+  const inbox = (channel = 'tg') => {
+    const known = inboxes.get(channel) ?? createInbox(parts, channel);
+    inboxes.set(channel, known);
+    return known;
+  };
   return {
     db,
     clock,
