@@ -59,15 +59,57 @@ async function startWorld() {
 }
 type World = Awaited<ReturnType<typeof startWorld>>;
 
-async function startClient(script: string, args: string[]) {
-  const child = fork(join(here, script), args);
-  await next<{ ready?: true }>(child, (message) => message.ready === true);
-  return child;
+interface Client {
+  /** Bytes of resident memory. */
+  rss(): Promise<number>;
+  stop(): Promise<void>;
 }
 
-async function rssOf(child: ChildProcess): Promise<number> {
-  child.send('rss');
-  return (await next<{ rss?: number }>(child, (message) => message.rss !== undefined)).rss as number;
+async function startBareBot(world: World): Promise<Client> {
+  const child = fork(join(here, 'bare_bot.ts'), [world.token, world.telegram, world.model]);
+  await next<{ ready?: true }>(child, (message) => message.ready === true);
+  return {
+    async rss() {
+      child.send('rss');
+      return (await next<{ rss?: number }>(child, (message) => message.rss !== undefined)).rss as number;
+    },
+    stop: () => stop(child),
+  };
+}
+
+/** As a person starts it. */
+async function startGateway(file: string): Promise<Client> {
+  const child = spawn('npm', ['start', '--silent', '--', '--config', file], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+      const found = /running at (\S+)/.exec(text)?.[1];
+      if (found) resolve(found);
+    });
+    child.once('exit', (code) => reject(new Error(`the gateway ended (${code}): ${text}`)));
+  });
+  for (;;) {
+    const response = await fetch(`${url}/readyz`);
+    await response.arrayBuffer();
+    if (response.status === 200) break;
+  }
+  return {
+    async rss() {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      return Number(/^gatehouse_memory_bytes (\S+)$/m.exec(text)?.[1]);
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        child.removeAllListeners('exit');
+        child.once('exit', () => resolve());
+        process.kill(-(child.pid as number), 'SIGTERM');
+      }),
+  };
 }
 
 function stop(child: ChildProcess): Promise<void> {
@@ -108,15 +150,12 @@ async function compareWithBareBot(): Promise<void> {
   const results: Record<string, { flat: Report & { kind: 'done' }; steady: Report & { kind: 'done' } }> = {};
   for (const kind of ['bare', 'gateway'] as const) {
     const world = await startWorld();
-    const client =
-      kind === 'bare'
-        ? await startClient('bare_bot.ts', [world.token, world.telegram, world.model])
-        : await startClient('gateway_process.ts', [configFile(world, 'compare')]);
+    const client = kind === 'bare' ? await startBareBot(world) : await startGateway(configFile(world, 'compare'));
     await world.perform({ do: 'flat_out', chats, ms: flatMs / 5 });
     const flat = await world.perform({ do: 'flat_out', chats, ms: flatMs });
     const steady = await world.perform({ do: 'steady', chats, perSecond: 50, ms: steadyMs });
     results[kind] = { flat, steady };
-    await stop(client);
+    await client.stop();
     await stop(world.child);
   }
   const { bare, gateway } = results as Required<typeof results>;
@@ -146,14 +185,14 @@ async function compareWithBareBot(): Promise<void> {
 
 async function memory(): Promise<void> {
   const world = await startWorld();
-  const client = await startClient('gateway_process.ts', [configFile(world, 'memory')]);
-  const idle = await rssOf(client);
+  const client = await startGateway(configFile(world, 'memory'));
+  const idle = await client.rss();
   const samples: { answered: number; rss: number }[] = [];
   const pending: Promise<void>[] = [];
   world.child.on('message', (report: Report) => {
     if (report.kind !== 'progress') return;
     const { answered } = report;
-    pending.push(rssOf(client).then((rss) => void samples.push({ answered, rss })));
+    pending.push(client.rss().then((rss) => void samples.push({ answered, rss })));
   });
   await world.perform({ do: 'count', chats, messages: memoryMessages, reportEvery: memoryMessages / 50 });
   await Promise.all(pending);
@@ -168,7 +207,7 @@ async function memory(): Promise<void> {
     measured: `${round(mb(slope))} MB slope, ${round(mb(samples.at(-1)?.rss ?? 0), 0)} MB at the end`,
     ok: mb(slope) <= 20,
   });
-  await stop(client);
+  await client.stop();
   await stop(world.child);
 }
 
@@ -199,23 +238,9 @@ async function startTime(): Promise<void> {
   const times: number[] = [];
   for (let n = 0; n < (quick ? 4 : 8); n++) {
     const begun = performance.now();
-    const child = spawn('npm', ['start', '--silent', '--', '--config', file], {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'ignore'],
-      detached: true,
-    });
-    const url = await new Promise<string>((resolve) => {
-      let text = '';
-      child.stdout.on('data', (chunk) => {
-        text += chunk;
-        const found = /running at (\S+)/.exec(text)?.[1];
-        if (found) resolve(found);
-      });
-    });
-    while ((await fetch(`${url}/readyz`)).status !== 200);
+    const client = await startGateway(file);
     times.push(performance.now() - begun);
-    process.kill(-(child.pid as number), 'SIGTERM');
-    await new Promise((resolve) => child.once('exit', resolve));
+    await client.stop();
   }
   // The first start fills the compile cache.
   const warm = times.slice(1).toSorted((left, right) => left - right);
