@@ -138,6 +138,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
     owner,
+    channels: () => channels.list().map(({ name }) => name),
     adapterOf: channels.adapterOf,
     onMigrated: (channel, from, to) =>
       db.tx((q) => migrateChat(q, channel, from, to, (key) => rekeyChat(key, from, to))),

@@ -11,7 +11,8 @@ import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
 import type { Db } from '../store/db.ts';
 import {
   claimOutboxRow,
-  headsOfChats,
+  dueHeads,
+  nextDueAt,
   type OutboxRow,
   outboxPriority,
   readRef,
@@ -26,6 +27,8 @@ export interface DeliverParts {
   clock: Clock;
   log: Log;
   owner: string;
+  /** Those with an adapter; rows of others wait until it is configured again. */
+  channels: () => readonly string[];
   adapterOf: (channel: string) => Adapter | undefined;
   /** A chat got a new id while we sent (rule 20). */
   onMigrated: (channel: string, from: string, to: string) => Promise<void>;
@@ -71,23 +74,15 @@ export function createDeliver(parts: DeliverParts): Deliver {
 
   const turn = async (): Promise<TurnResult> => {
     const now = clock.now();
-    let nextAt: number | null = null;
+    const channels = parts.channels();
+    const heads = await dueHeads(db, channels, now, headsPerTurn);
+    let nextAt = await nextDueAt(db, channels, now);
     const later = (at: number) => {
       nextAt = nextAt === null ? at : Math.min(nextAt, at);
     };
     const due: OutboxRow[] = [];
-    const heads = await headsOfChats(db, headsPerTurn + busy.size);
     for (const row of heads) {
-      const chat = chatKey(row);
-      if (busy.has(chat) || !parts.adapterOf(row.place.channel)) continue;
-      if (row.notBefore > now) {
-        later(row.notBefore);
-        continue;
-      }
-      if (row.state === 'sending' && (row.leaseUntil ?? 0) >= now) {
-        later((row.leaseUntil ?? now) + 1);
-        continue;
-      }
+      if (busy.has(chatKey(row))) continue;
       const what = row.priority === outboxPriority.rest ? 'more' : 'answer';
       const wait = paceOf(row.place.channel)?.take(row.place.chat, row.direct ? 'direct' : 'group', what, now) ?? 0;
       if (wait > 0) later(now + wait);
@@ -114,7 +109,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
         underWay.add(work);
       }
     }
-    return { again: heads.length === headsPerTurn + busy.size && due.length > 0, nextAt };
+    return { again: heads.length === headsPerTurn && due.length > 0, nextAt };
   };
   const stage = createStage({ name: 'outbox', db, clock, log, bells: ['outbox'], turn });
 

@@ -98,16 +98,43 @@ export async function addOutboxRow(q: Query, row: NewOutboxRow): Promise<void> {
   );
 }
 
-/** The first undelivered row of each chat, due or not, most urgent first. */
-export async function headsOfChats(q: Query, limit: number): Promise<(OutboxRow & { leaseUntil: number | null })[]> {
-  const rows = await q.all<StoredRow & { lease_until: number | null }>(
-    `select o.* from outbox o where o.state in ('pending', 'sending') and not exists (
-       select 1 from outbox p where p.channel = o.channel and p.chat = o.chat and p.state in ('pending', 'sending') and p.id < o.id)
+/**
+ * The first undelivered row of each chat of these channels, where it may be tried now, most urgent first. A row whose
+ * lease is held, and everything behind it in its chat, is not among them.
+ */
+export async function dueHeads(
+  q: Query,
+  channels: readonly string[],
+  now: number,
+  limit: number,
+): Promise<OutboxRow[]> {
+  const rows = await q.all<StoredRow>(
+    `select o.* from outbox o where o.state in ('pending', 'sending') and o.channel in (${placesOf(channels)})
+       and o.not_before <= ? and (o.state = 'pending' or o.lease_until < ?)
+       and not exists (select 1 from outbox p where p.channel = o.channel and p.chat = o.chat
+         and p.state in ('pending', 'sending') and p.id < o.id)
      order by o.priority, o.id limit ?`,
+    ...channels,
+    now,
+    now,
     limit,
   );
-  return rows.map((row) => ({ ...outboxRowOf(row), leaseUntil: row.lease_until }));
+  return rows.map(outboxRowOf);
 }
+
+/** When the next row of these channels may be tried, after `now`; null when none waits for a time. */
+export async function nextDueAt(q: Query, channels: readonly string[], now: number): Promise<number | null> {
+  const row = await q.get<{ at: number | null }>(
+    `select min(case when state = 'pending' then not_before else lease_until + 1 end) as at from outbox
+     where state in ('pending', 'sending') and channel in (${placesOf(channels)})
+       and (case when state = 'pending' then not_before else lease_until + 1 end) > ?`,
+    ...channels,
+    now,
+  );
+  return row?.at ?? null;
+}
+
+const placesOf = (values: readonly string[]) => values.map(() => '?').join(', ') || 'null';
 
 /** Compare-and-set on the attempt that was seen: of two processes one gets the row. */
 export async function claimOutboxRow(
