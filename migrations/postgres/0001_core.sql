@@ -284,3 +284,20 @@ create table stored_values (
   updated_at bigint not null,
   primary key (agent, owner, key)
 );
+
+-- Ids that chats had before the platform gave them new ones: a configuration that lists one still means the chat.
+create table former_chats (
+  channel text not null,
+  former text not null,
+  chat text not null,
+  primary key (channel, former)
+);
+
+create index former_chats_by_chat on former_chats (channel, chat);
+
+-- Which process receives for a channel that allows one consumer only.
+create table channel_leases (
+  channel text primary key,
+  owner text not null,
+  lease_until bigint not null
+);
