@@ -38,25 +38,3 @@ export function bareUrlAt(source: string, at: number): string | null {
   const url = run.slice(0, end);
   return /^(?:https?:\/\/|www\.)./i.test(url) ? url : null;
 }
-
-const localPart = /[a-zA-Z0-9.+_-]/;
-const hostPart = /[a-zA-Z0-9.-]/;
-
-/** Bare e-mail addresses in Markdown source, in order, as [start, end). A backslash before the `@` makes it text. */
-export function bareEmails(source: string): [number, number][] {
-  const found: [number, number][] = [];
-  let from = 0;
-  for (let at = source.indexOf('@'); at !== -1; at = source.indexOf('@', at + 1)) {
-    let start = at;
-    while (start > from && localPart.test(source[start - 1] ?? '')) start--;
-    while (start < at && /[._+-]/.test(source[start] ?? '')) start++;
-    let end = at + 1;
-    while (end < source.length && hostPart.test(source[end] ?? '')) end++;
-    while (end > at + 1 && /[.-]/.test(source[end - 1] ?? '')) end--;
-    if (end - start <= 254 && emailAddress.test(source.slice(start, end))) {
-      found.push([start, end]);
-      from = end;
-    } else from = at + 1;
-  }
-  return found;
-}

@@ -3,7 +3,6 @@
  * with this parser and, because only CommonMark's own means are used, with others.
  */
 import type { Block, Inline, ListItem, Table } from './markdown.ts';
-import { escapeReferences } from './markdown_entities.ts';
 import { absoluteAddress, emailAddress } from './markdown_links.ts';
 
 const letter = /[^\s\p{P}\p{S}]/u;
@@ -164,11 +163,16 @@ function escapeText(text: string, inLink: boolean, lineStart: boolean): string {
     .replace(inLink ? /\]/g : /(?!)/, '\\]')
     .replace(/(https?)(?=:\/\/)/gi, '$1\\')
     .replace(/(www)(?=\.)/gi, '$1\\')
-    .replace(/([a-zA-Z0-9.+_-])@(?=[a-zA-Z0-9])/g, '$1\\@');
+    .replace(/(?<=\S)@(?=\S)/g, '\\@');
   return escaped
     .split('\n')
     .map((line, index) => (index > 0 || lineStart ? escapeLineStart(line) : line))
     .join('\n');
+}
+
+/** Puts a backslash before every `&` that could be read as a reference. */
+function escapeReferences(text: string): string {
+  return text.replace(/&(?=(?:#[xX][0-9a-fA-F]{1,6}|#\d{1,7}|[A-Za-z][A-Za-z0-9]{1,31});)/g, '\\&');
 }
 
 /** Keeps a line of text from beginning a list, a heading, a quote, a table or an underline. */

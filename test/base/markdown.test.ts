@@ -11,15 +11,13 @@ describe('parseMarkdown', () => {
   const inlineCases: [name: string, source: string, children: Inline[]][] = [
     [
       'emphasis of each kind',
-      '*a* __b__ ~~c~~ ~d~',
+      '*a* __b__ ~~c~~',
       [
         { type: 'emphasis', children: [text('a')] },
         text(' '),
         { type: 'strong', children: [text('b')] },
         text(' '),
         { type: 'strike', children: [text('c')] },
-        text(' '),
-        { type: 'strike', children: [text('d')] },
       ],
     ],
     [
@@ -29,7 +27,7 @@ describe('parseMarkdown', () => {
     ],
     ['emphasis in emphasis of its kind once', '**a **b** c**', [{ type: 'strong', children: [text('a b c')] }]],
     ['underscores inside words as text', 'snake_case_name and 2 * 3 * 4', [text('snake_case_name and 2 * 3 * 4')]],
-    ['unpaired marks as text', '**a _b ~~~c~~~', [text('**a _b ~~~c~~~')]],
+    ['unpaired marks and single tildes as text', '**a _b ~c~ ~5', [text('**a _b ~c~ ~5')]],
     ['code, byte for byte but for line ends', '`` a ` *b* \\ &amp; ``', [{ type: 'code', text: 'a ` *b* \\ &amp;' }]],
     ['raw HTML as text', '<b onclick="x">a</b> <!-- c -->', [text('<b onclick="x">a</b> <!-- c -->')]],
     [
@@ -65,7 +63,22 @@ describe('parseMarkdown', () => {
         text('.'),
       ],
     ],
-    ['a bare address before East Asian punctuation', '见https://h.i/x，然后', [text('见https://h.i/x，然后')]],
+    [
+      'a bare address in East Asian words, which have no spaces',
+      '见https://h.i/x，然后',
+      [text('见'), link('https://h.i/x'), text('，然后')],
+    ],
+    [
+      'bare addresses inside emphasis',
+      '_https://h.i_ ~~https://j.k/~~',
+      [
+        { type: 'emphasis', children: [link('https://h.i')] },
+        text(' '),
+        { type: 'strike', children: [link('https://j.k/')] },
+      ],
+    ],
+    ['names of files and hosts as text', 'README.md, h.com, //h.i', [text('README.md, h.com, //h.i')]],
+    ['types in angle brackets as text', 'a<std::string> b', [text('a<std::string> b')]],
     [
       'a bare address after a space and before East Asian punctuation',
       '见 https://h.i/x，然后',
@@ -210,8 +223,15 @@ describe('parseMarkdown', () => {
     ]);
   });
 
+  it('resolves link definitions over several lines, in quotes, and for images', () => {
+    assert.deepEqual(parseMarkdown('> [1]: https://h.i\n> "t"\n\n![a][1]\n\n> [b]:\n> https://j.k'), [
+      paragraph({ type: 'image', href: 'https://h.i', alt: 'a' }),
+      { type: 'quote', children: [paragraph(text('[b]:\n'), link('https://j.k'))] },
+    ]);
+  });
+
   it('takes a name and what was said for words, not for a link definition', () => {
-    assert.deepEqual(parseMarkdown('[Anna]: hello'), [paragraph(text('[Anna]: hello'))]);
+    assert.deepEqual(parseMarkdown('[Anna]: hello\n[Anna] left'), [paragraph(text('[Anna]: hello\n[Anna] left'))]);
   });
 
   it('R84: shows a source without any words as it is', () => {
@@ -226,6 +246,13 @@ describe('parseMarkdown', () => {
     const blocks = parseMarkdown(`*a* &amp;\n\n${long}`);
     assert.equal(blocks.length, 2);
     assert.deepEqual(blocks[0], paragraph(text('*a* &amp;')));
+  });
+
+  it('R84: keeps the words of quotes and lists that nest too deep, marks among them', () => {
+    for (const mark of ['> ', '- ']) {
+      const [block] = parseMarkdown(`${mark.repeat(60)}end\n\nafter`);
+      assert.match(JSON.stringify(block), mark === '> ' ? /"text":"(?:> ){20}end"/ : /"text":"(?:- ){40}end"/);
+    }
   });
 
   it('R84: keeps the words of emphasis that nests too deep, without its marks', () => {
@@ -243,6 +270,7 @@ describe('parseMarkdown on hostile sources', () => {
     '80 KB of "*a_ "': filled('*a_ ', 80_000),
     '500 nested lists': stairs((level) => `${'  '.repeat(level)}- a`, 500),
     'lists and quotes in each other': stairs((level) => `${'  '.repeat(level)}${level % 2 ? '>' : '-'} a`, 150),
+    'bullets and quotes in turn, a line each': filled('-\n>\n', 400),
     'quotes of every depth': stairs((level) => `${'>'.repeat(level)} a`, 300),
     'bullets on one line': filled('- '),
     numbers: filled('1. '),
@@ -262,6 +290,7 @@ describe('parseMarkdown on hostile sources', () => {
     'www again and again': filled('www.'),
     'closing brackets after an address': `https://a.b/${filled(')')}`,
     'a table of pipes': `${filled('|a', 20_000)}\n${filled('|-', 20_000)}\n|a`,
+    'short rows of a wide table': `${filled('|a', 13_000)}\n${filled('|-', 13_000)}\n${filled('a\n', 13_000)}`,
     'spaces and a line': `# a${filled(' ')}b`,
     'lazy lines': filled('> - a\nb\n'),
     definitions: filled('[a]: http://b\n'),
