@@ -76,7 +76,11 @@ test(
     assert.equal(await metric(gateway.url, 'gatehouse_inbox_refused_total'), 1);
     assert.equal(await metric(gateway.url, 'gatehouse_inbox_duplicates_total'), 1);
     assert.equal(await metric(gateway.url, 'gatehouse_runs_completed_total'), 1);
-    assert.equal(await metric(gateway.url, 'gatehouse_outbox_sent_total'), 2);
+    assert.equal(
+      await metric(gateway.url, 'gatehouse_outbox_sent_total'),
+      3,
+      'the code, the answer, and that they were let in',
+    );
     assert.equal(await metric(gateway.url, 'gatehouse_outbox_waiting'), 0);
 
     const ran = gateway.lines().find((line) => line.msg === 'run ended') ?? {};
