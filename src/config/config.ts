@@ -1,6 +1,6 @@
 /**
  * The configuration after loading: defaults applied, durations in milliseconds, paths absolute, `${NAME}` replaced,
- * frozen. Sections whose feature a later version builds are kept in `later` as the file wrote them.
+ * frozen. What no feature reads yet is checked and left out.
  */
 import type { JsonObject } from '../types/json.ts';
 import type { ModelProfile } from '../types/model.ts';
@@ -30,8 +30,6 @@ export interface Config {
   };
   /** `sqlite:<absolute path>` or `postgres://…`. */
   storage: { url: string };
-  /** 32 bytes base64, or null = the key file in the data folder. */
-  secrets: { key: string | null };
   models: Record<string, ModelProfile>;
   channels: Record<string, ChannelConfig>;
   agents: Record<string, AgentSpec>;
@@ -40,8 +38,6 @@ export interface Config {
   admins: string[];
   /** By capability id as agents name it, then stable tool id. */
   policies: Record<string, Record<string, 'allow' | 'ask' | 'block'>>;
-  console: { enabled: boolean };
   metrics: { enabled: boolean };
   retention: { messagesMs: number; runsMs: number; uploadsMs: number };
-  later: JsonObject;
 }

@@ -9,7 +9,6 @@ import { type CheckContext, entries, items, object, platform, splitListen } from
 import { usesOf } from './check_agents.ts';
 import { chatIds } from './check_bindings.ts';
 import type { Config } from './config.ts';
-import { laterSections } from './later.ts';
 import { isLaterCapability, isLaterChannel } from './not_yet.ts';
 
 const unitMs: Record<string, number> = { s: 1000, min: 60_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -60,7 +59,6 @@ export function resolveConfig(
       concurrency: { runs: Number(object(gateway.concurrency).runs) },
     },
     storage: { url: storageUrl(object(data.storage).url, folder, dataDir) },
-    secrets: { key: text(object(data.secrets).key) },
     models,
     channels,
     agents,
@@ -69,14 +67,12 @@ export function resolveConfig(
       .filter((binding) => channels[binding.channel] !== undefined),
     admins: (data.admins as string[]) ?? [],
     policies: data.policies as Config['policies'],
-    console: { enabled: object(data.console).enabled === true },
     metrics: { enabled: object(data.metrics).enabled === true },
     retention: {
       messagesMs: durationMs(retention.messages),
       runsMs: durationMs(retention.runs),
       uploadsMs: durationMs(retention.uploads),
     },
-    later: Object.fromEntries(Object.keys(laterSections).map((key) => [key, data[key] ?? null])),
   };
   return { config: freeze(config), auto };
 }
@@ -133,10 +129,6 @@ function agentSpec(context: CheckContext, id: string, agent: JsonObject): AgentS
     capabilities: usesOf(id, agent)
       .filter((use) => !isLaterCapability(context.plugins, use.id))
       .map((use) => capabilityUse(use.id, use.entry)),
-    subagents: names(agent.subagents),
-    collections: names(agent.collections),
-    context: names(agent.context),
-    skills: names(agent.skills),
   };
 }
 
@@ -149,7 +141,6 @@ function capabilityUse(id: string, entry: JsonObject): CapabilityUse {
     approval: (entry.approval ?? 'default') as ApprovalSetting,
     toolApproval: object(entry.tool_approval) as Record<string, ApprovalSetting>,
     toolOverrides: object(entry.tool_overrides) as Record<string, ToolOverride>,
-    secret: text(entry.secret),
     tools: Array.isArray(entry.tools) ? names(entry.tools) : null,
   };
 }
@@ -157,8 +148,6 @@ function capabilityUse(id: string, entry: JsonObject): CapabilityUse {
 function bindingSpec(context: CheckContext, index: number, binding: JsonObject): BindingSpec {
   const where = object(binding.where);
   const access = object(binding.access);
-  const tools = object(binding.channel_tools);
-  const approvals = object(binding.approvals);
   const defaults = platform(context, binding.channel)!.defaultAccess;
   return {
     id: String(binding.id),
@@ -178,25 +167,8 @@ function bindingSpec(context: CheckContext, index: number, binding: JsonObject):
       allow: names(access.allow),
       rateLimit: rate(String(access.rate_limit)),
     },
-    channelTools: {
-      tools: names(tools.tools),
-      defaultLimit: Number(tools.default_limit),
-      history: tools.history as 'thread' | 'channel',
-      toolApproval: object(tools.tool_approval) as Record<string, ApprovalSetting>,
-      toolOverrides: object(tools.tool_overrides) as Record<string, ToolOverride>,
-      locked: tools.locked === true,
-    },
-    approvals: {
-      approvers: approvals.approvers as BindingSpec['approvals']['approvers'],
-      expiresMs: durationMs(approvals.expires),
-      tapback: approvals.tapback === true,
-      waive: approvals.waive === true,
-    },
-    workspaceScope: binding.workspace_scope as BindingSpec['workspaceScope'],
     onBusy: binding.on_busy as BindingSpec['onBusy'],
     bots: binding.bots as BindingSpec['bots'],
-    threadContext: Number(binding.thread_context),
-    shareAcrossAudiences: binding.share_across_audiences === true,
     stream: binding.stream === true,
     footer: footer(binding.footer),
     budgetUsd: { day: object(binding.budget_usd).day as number | null },

@@ -23,8 +23,6 @@ export interface CapabilityUse {
   approval: ApprovalSetting;
   toolApproval: Record<string, ApprovalSetting>;
   toolOverrides: Record<string, ToolOverride>;
-  /** Name of a stored secret. */
-  secret: string | null;
   /** The subset of tools to offer; null = all. */
   tools: string[] | null;
 }
@@ -46,10 +44,6 @@ export interface AgentSpec {
     budgetUsd: { run: number | null; day: number | null };
   };
   capabilities: CapabilityUse[];
-  subagents: string[];
-  collections: string[];
-  context: string[];
-  skills: string[];
 }
 
 export type Scope = 'user' | 'thread' | 'channel';
@@ -82,27 +76,8 @@ export interface BindingSpec {
   /** Appended to the agent's instructions here only. */
   prompt: string | null;
   access: Access;
-  channelTools: {
-    tools: string[];
-    defaultLimit: number;
-    history: 'thread' | 'channel';
-    toolApproval: Record<string, ApprovalSetting>;
-    toolOverrides: Record<string, ToolOverride>;
-    locked: boolean;
-  };
-  approvals: {
-    approvers: 'requester' | 'admins' | 'members' | string[];
-    expiresMs: number;
-    tapback: boolean;
-    waive: boolean;
-  };
-  /** Overrides the agent's sandbox session_scope; null = the agent's. */
-  workspaceScope: 'run' | 'conversation' | 'channel' | 'user' | 'agent' | null;
   onBusy: 'queue' | 'steer';
   bots: 'ignore' | 'mention' | 'allow';
-  /** Earlier messages of a thread given once; 0 = none. */
-  threadContext: number;
-  shareAcrossAudiences: boolean;
   stream: boolean;
   footer: Footer;
   /** On top of the agent's own; null = no cap. */

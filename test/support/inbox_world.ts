@@ -19,10 +19,6 @@ export const agentSpec: AgentSpec = {
   permissionMode: 'mutating-with-confirm',
   limits: { maxSteps: 25, runTimeoutMs: 900_000, budgetUsd: { run: null, day: null } },
   capabilities: [],
-  subagents: [],
-  collections: [],
-  context: [],
-  skills: [],
 };
 
 export function bindingSpec(over: Partial<BindingSpec> = {}): BindingSpec {
@@ -36,20 +32,8 @@ export function bindingSpec(over: Partial<BindingSpec> = {}): BindingSpec {
     trigger: 'mention',
     prompt: null,
     access: { direct: 'open', group: 'open', allow: [], rateLimit: null },
-    channelTools: {
-      tools: [],
-      defaultLimit: 20,
-      history: 'thread',
-      toolApproval: {},
-      toolOverrides: {},
-      locked: false,
-    },
-    approvals: { approvers: 'requester', expiresMs: 259_200_000, tapback: false, waive: false },
-    workspaceScope: null,
     onBusy: 'queue',
     bots: 'ignore',
-    threadContext: 50,
-    shareAcrossAudiences: false,
     stream: true,
     footer: { when: 'near_limit' },
     budgetUsd: { day: null },
