@@ -1,6 +1,7 @@
 /** How the channel is, said once per change (rule 8), and what a failed call means for it. */
 import type { AdapterContext } from '../../src/types/adapter.ts';
-import type { Failure } from './failures.ts';
+import type { Backoff } from './backoff.ts';
+import { type Failure, failureOf } from './failures.ts';
 
 export interface Health {
   up(): void;
@@ -54,4 +55,19 @@ export function troubleOf(failure: Failure, channel: string): { fatal: boolean; 
     reason: `Telegram refuses (${code} ${description}); trying again`,
     ...(failure.retryAfterMs === undefined ? {} : { waitMs: failure.retryAfterMs }),
   };
+}
+
+/** Says what the trouble is and waits it out; false when nothing but a new configuration helps. */
+export async function endure(
+  error: unknown,
+  channel: { context: AdapterContext; health: Health; backoff: Backoff; signal: AbortSignal },
+): Promise<boolean> {
+  const trouble = troubleOf(failureOf(error), channel.context.channel);
+  if (trouble.fatal) {
+    channel.health.failed(trouble.reason);
+    return false;
+  }
+  channel.health.down(trouble.reason);
+  await channel.backoff.wait(channel.signal, trouble.waitMs).catch(() => {});
+  return true;
 }

@@ -75,7 +75,7 @@ export const adapter: AdapterPlugin<TelegramConfig> = {
 
 function create(config: TelegramConfig, context: AdapterContext): Adapter {
   const token = config.token.trim();
-  const client = createClient({ token, apiUrl: config.api_url ?? defaultApiUrl, clock: context.clock });
+  const client = createClient({ token, apiUrl: config.api_url, clock: context.clock });
   const sender = createSender(client, context.log);
   const live = createLive(client, context.clock);
   let receiver: Receiver | undefined;
@@ -112,8 +112,7 @@ function create(config: TelegramConfig, context: AdapterContext): Adapter {
           `channels.${context.channel}.token has characters that no bot token has: copy it from @BotFather again`,
         );
       const parts = { client, context, health, intake: createIntake(client, context, sink), identify };
-      if (config.mode === 'webhook')
-        receiver = webhook = createWebhook({ ...parts, secret: config.webhook_secret ?? null });
+      if (config.mode === 'webhook') receiver = webhook = createWebhook({ ...parts, secret: config.webhook_secret });
       else receiver = createPolling(parts);
       receiver.run().catch((error: unknown) => {
         context.log.error({ err: error }, 'receiving from Telegram ended by a bug');

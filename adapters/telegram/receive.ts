@@ -7,8 +7,7 @@ import { messageOf } from '../../src/base/errors.ts';
 import type { AdapterContext } from '../../src/types/adapter.ts';
 import { createBackoff } from './backoff.ts';
 import type { Client } from './client.ts';
-import { failureOf } from './failures.ts';
-import { type Health, troubleOf } from './health.ts';
+import { endure, type Health } from './health.ts';
 import { type Intake, updateId } from './intake.ts';
 import { allowedUpdates, type Me } from './parse.ts';
 import { TransportError } from './transport.ts';
@@ -23,14 +22,16 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-export function createPolling(parts: {
+export interface ReceiverParts {
   client: Client;
   context: AdapterContext;
   health: Health;
   intake: Intake;
   /** Asks who we are; kept by the caller. */
   identify(signal: AbortSignal): Promise<Me>;
-}): Receiver {
+}
+
+export function createPolling(parts: ReceiverParts): Receiver {
   const { client, context, health, intake } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -100,24 +101,13 @@ export function createPolling(parts: {
         if (healthy) health.up();
         await poll(me);
       } catch (error) {
-        if (signal.aborted || !(await endured(error))) return;
+        if (signal.aborted) return;
+        healthy = false;
+        // A batch that is too long to be taken is taken one by one.
+        if (error instanceof TransportError && error.code === 'too_long') limit = 1;
+        if (!(await endure(error, { context, health, backoff, signal }))) return;
       }
     }
-  }
-
-  /** Waits out what may pass; false when nothing but a new configuration helps. */
-  async function endured(error: unknown): Promise<boolean> {
-    healthy = false;
-    // A batch that is too long to be taken is taken one by one.
-    if (error instanceof TransportError && error.code === 'too_long') limit = 1;
-    const trouble = troubleOf(failureOf(error), context.channel);
-    if (trouble.fatal) {
-      health.failed(trouble.reason);
-      return false;
-    }
-    health.down(trouble.reason);
-    await backoff.wait(signal, trouble.waitMs).catch(() => {});
-    return true;
   }
 
   return {

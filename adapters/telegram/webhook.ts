@@ -4,15 +4,12 @@
  */
 import { sameSecret } from '../../src/base/digest.ts';
 import { newToken } from '../../src/base/ids.ts';
-import { limits } from '../../src/base/limits.ts';
-import type { AdapterContext, ChannelRequest } from '../../src/types/adapter.ts';
+import type { ChannelRequest } from '../../src/types/adapter.ts';
 import { createBackoff } from './backoff.ts';
-import type { Client } from './client.ts';
 import { failureOf } from './failures.ts';
-import { type Health, troubleOf } from './health.ts';
-import type { Intake } from './intake.ts';
+import { endure } from './health.ts';
 import { allowedUpdates, type Me } from './parse.ts';
-import type { Receiver } from './receive.ts';
+import type { Receiver, ReceiverParts } from './receive.ts';
 
 const secretHeader = 'x-telegram-bot-api-secret-token';
 const secretKey = 'webhook_secret';
@@ -23,15 +20,12 @@ export interface Webhook extends Receiver {
   http(request: ChannelRequest): Promise<Response>;
 }
 
-export function createWebhook(parts: {
-  client: Client;
-  context: AdapterContext;
-  health: Health;
-  intake: Intake;
+interface WebhookParts extends ReceiverParts {
   /** From the configuration; null = one is made and kept. */
   secret: string | null;
-  identify(signal: AbortSignal): Promise<Me>;
-}): Webhook {
+}
+
+export function createWebhook(parts: WebhookParts): Webhook {
   const { client, context, health, intake } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -54,7 +48,7 @@ export function createWebhook(parts: {
       return health.failed(
         `mode webhook needs an address that Telegram can reach: set gateway.public_url, or channels.${context.channel}.mode: polling`,
       );
-    const url = `${context.publicUrl.replace(/\/+$/, '')}/telegram/${context.channel}`;
+    const url = `${context.publicUrl}/telegram/${context.channel}`;
     while (!signal.aborted) {
       try {
         secret ??= await keptSecret();
@@ -72,18 +66,9 @@ export function createWebhook(parts: {
 
   async function endured(error: unknown): Promise<boolean> {
     const failure = failureOf(error);
-    if (failure.kind === 'refused' && failure.code === 400) {
-      health.failed(`Telegram does not take the webhook address (${failure.description}): check gateway.public_url`);
-      return false;
-    }
-    const trouble = troubleOf(failure, context.channel);
-    if (trouble.fatal) {
-      health.failed(trouble.reason);
-      return false;
-    }
-    health.down(trouble.reason);
-    await backoff.wait(signal, trouble.waitMs).catch(() => {});
-    return true;
+    if (failure.kind !== 'refused' || failure.code !== 400) return endure(error, { context, health, backoff, signal });
+    health.failed(`Telegram does not take the webhook address (${failure.description}): check gateway.public_url`);
+    return false;
   }
 
   async function http({ request, path }: ChannelRequest): Promise<Response> {
@@ -94,11 +79,10 @@ export function createWebhook(parts: {
     if (!sameSecret(shown, secret)) return new Response(null, { status: 403 });
     if (path !== '/' && path !== '') return new Response(null, { status: 404 });
     if (signal.aborted || me === undefined) return new Response(null, { status: 503 });
-    const body = await boundedText(request);
-    if (body === undefined) return new Response(null, { status: 413 });
     let update: unknown;
     try {
-      update = JSON.parse(body);
+      // The gateway's HTTP port has bounded the body already.
+      update = JSON.parse(await request.text());
     } catch {
       // Cut off on the way: Telegram sends it again.
       return new Response(null, { status: 400 });
@@ -118,18 +102,4 @@ export function createWebhook(parts: {
       await running;
     },
   };
-}
-
-/** Undefined when the body is longer than the gateway takes. */
-async function boundedText(request: Request): Promise<string | undefined> {
-  if (Number(request.headers.get('content-length')) > limits.httpBodyBytesMax) return undefined;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  if (request.body)
-    for await (const chunk of request.body) {
-      bytes += chunk.byteLength;
-      if (bytes > limits.httpBodyBytesMax) return undefined;
-      chunks.push(chunk);
-    }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,6 +1,7 @@
 /** What the page asks for, below /chat. The core has checked Host, Origin and the session (rule 93). */
 import { messageOf } from '../../src/base/errors.ts';
 import { limits } from '../../src/base/limits.ts';
+import { wellFormed } from '../../src/base/safe_text.ts';
 import type { AdapterContext, ChannelRequest } from '../../src/types/adapter.ts';
 import type { IncomingMessage } from '../../src/types/message.ts';
 import { loadAssets } from './assets.ts';
@@ -142,8 +143,8 @@ async function readMessage(request: Request, command: string | null): Promise<Se
       error: `The message has ${text.length.toLocaleString('en')} characters; ${most} fit. Send it in parts.`,
     };
   }
-  // No database takes these; JSON lets them through.
-  return { id, text: text.toWellFormed().replaceAll('\0', '\uFFFD') };
+  // JSON lets through what no database takes.
+  return { id, text: wellFormed(text) };
 }
 
 /** `Last-Event-ID` is fresher than the address, which keeps the position of the first connection. */

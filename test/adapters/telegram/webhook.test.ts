@@ -99,7 +99,7 @@ test('R9: without the secret nothing of a call is read', async (t) => {
   assert.equal(harness.stored.length, 1);
 });
 
-test('R9: other methods, other paths, long and broken bodies are refused', async (t) => {
+test('R9: other methods, other paths and broken bodies are refused', async (t) => {
   const { harness } = await begin(t);
   await harness.start();
   const get = await knock(harness, { method: 'GET', secret });
@@ -107,7 +107,6 @@ test('R9: other methods, other paths, long and broken bodies are refused', async
   assert.equal(get.headers.get('allow'), 'POST');
   assert.equal((await knock(harness, { secret, path: '/more', body: '{}' })).status, 404);
   assert.equal((await knock(harness, { secret, body: '{"update_id":1' })).status, 400);
-  assert.equal((await knock(harness, { secret, body: `"${'x'.repeat(1024 * 1024)}"` })).status, 413);
 });
 
 test('an update nobody can read is answered 200, so that it does not block its chat', async (t) => {
