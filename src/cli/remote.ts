@@ -1,6 +1,8 @@
 /** Commands that the running gateway does. */
 import { systemClock } from '../base/clock.ts';
 import { mask } from '../base/log.ts';
+import { costText } from '../words/cost.ts';
+import { en } from '../words/en.ts';
 import { loadFor } from './config_file.ts';
 import { callControl, NotRunning } from './control_client.ts';
 import type { ControlArgs } from './control_wire.ts';
@@ -15,7 +17,7 @@ import type {
   StopResult,
   UsageResult,
 } from './results.ts';
-import { columns, dateText, durationText, usdText } from './text.ts';
+import { columns, dateText, durationText } from './text.ts';
 
 const json = { type: 'boolean', summary: 'Print the result as JSON.' } as const;
 
@@ -71,7 +73,7 @@ function usageText(usage: UsageResult): string {
     String(one.input),
     String(one.cachedInput),
     String(one.output),
-    usdText(one.usd, one.partial),
+    costText(en, one),
   ]);
   return `Since ${dateText(usage.since)}:\n${columns([['AGENT', 'RUNS', 'INPUT', 'CACHED', 'OUTPUT', 'COST'], ...rows])}`;
 }

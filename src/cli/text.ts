@@ -31,8 +31,3 @@ export function durationText(ms: number): string {
   for (const [unit, size] of units) if (ms >= size) return `${Math.floor(ms / size)} ${unit}`;
   return `${Math.max(0, Math.floor(ms / 1000))} s`;
 }
-
-/** `$0.0123`; `at least` when the price of some of it is unknown (rule 73). */
-export function usdText(usd: number, partial: boolean): string {
-  return `${partial ? 'at least ' : ''}$${usd.toFixed(usd < 1 ? 4 : 2)}`;
-}

@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import type { Json, JsonObject } from '../types/json.ts';
-import { type CheckContext, checkName, entries, items, keys, object } from './check.ts';
+import { type CheckContext, checkName, entries, items, keys, object } from './check_context.ts';
 import { type Path, suggestion } from './issue.ts';
-import { builtinTools, channelToolIds, laterCapabilities } from './later.ts';
+import { channelToolIds, laterBuiltinTools, laterCapabilities } from './later.ts';
 import type { Plugins } from './schema.ts';
 
 const instructionsBytesMax = 256 * 1024;
@@ -68,7 +68,7 @@ function reasonOf(error: unknown): string {
 export function toolIds(plugins: Plugins, capability: string): readonly string[] | null {
   const plugin = plugins.capabilities.find((one) => one.id === capability);
   const own = plugin?.tools.map((tool) => tool.id) ?? [];
-  if (capability === '__builtin__') return [...new Set([...builtinTools, ...own])];
+  if (capability === '__builtin__') return [...new Set([...laterBuiltinTools, ...own])];
   if (plugin !== undefined) return own;
   if (capability === 'channel_tools') return channelToolIds;
   return Object.hasOwn(laterCapabilities, capability) ? laterCapabilities[capability]! : null;

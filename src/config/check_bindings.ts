@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../types/json.ts';
-import { type CheckContext, checkAccount, checkName, items, keys, object, platform } from './check.ts';
 import { checkTool, usesOf, visibleNames } from './check_agents.ts';
+import { type CheckContext, checkAccount, checkName, items, keys, object, platform } from './check_context.ts';
 import type { Path } from './issue.ts';
 import { channelToolIds } from './later.ts';
 

@@ -1,6 +1,7 @@
 /** Checks of sections that later versions build: a file is right or wrong whether or not they are there yet. */
-import { type CheckContext, checkName, entries, items, keys, object } from './check.ts';
+
 import { capabilityIds, checkTool, toolIds } from './check_agents.ts';
+import { type CheckContext, checkName, entries, items, keys, object } from './check_context.ts';
 import { suggestion } from './issue.ts';
 
 export function checkLater(context: CheckContext): void {

@@ -132,20 +132,15 @@ export const laterCapabilities: Record<string, readonly string[]> = {
   thinking: [],
   system_reminders: [],
   tool_search: [],
-  clock: [],
   guardrails: [],
   compaction: [],
   tool_output_limits: ['read_tool_result'],
 };
 
-/** Tools of `__builtin__`, whether built or not. */
-export const builtinTools = [
+/** Tools of `__builtin__` that are not built yet. */
+export const laterBuiltinTools = [
   'emit_event',
   'delegate_to_agent',
-  'store_get',
-  'store_set',
-  'store_delete',
-  'store_list',
   'set_schedule',
   'set_reminder',
   'ask_user',

@@ -1,10 +1,11 @@
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { contextWindowOf } from '../models/known.ts';
 import type { Json, JsonObject, JsonSchema } from '../types/json.ts';
 import { chooseByOllama } from './auto_model.ts';
-import { type CheckContext, checkTogether, entries, items, object } from './check.ts';
+import { checkTogether } from './check.ts';
+import { type CheckContext, entries, items, object } from './check_context.ts';
 import type { Config } from './config.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import { ConfigError, type ConfigIssue, formatPath, type Path } from './issue.ts';
@@ -133,12 +134,7 @@ function schemaOf(plugins: Plugins): JsonSchema {
 
 function readFile(path: string, file: string): Uint8Array {
   try {
-    const handle = openSync(path, 'r');
-    try {
-      return readFileSync(handle);
-    } finally {
-      closeSync(handle);
-    }
+    return readFileSync(path);
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     const message = missing

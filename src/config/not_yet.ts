@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../types/json.ts';
-import { entries, items, object } from './check.ts';
+import { entries, items, object } from './check_context.ts';
 import type { ConfigDocument } from './document.ts';
 import { type ConfigIssue, formatPath, type Path } from './issue.ts';
 import { laterCapabilities, laterChannels, laterSections } from './later.ts';

@@ -5,9 +5,10 @@ import type { Json, JsonObject } from '../types/json.ts';
 import type { ModelProfile } from '../types/model.ts';
 import type { AgentSpec, ApprovalSetting, BindingSpec, CapabilityUse, Footer, ToolOverride } from '../types/spec.ts';
 import { type AutoChoice, chooseByKey } from './auto_model.ts';
-import { type CheckContext, entries, items, object, platform, splitListen } from './check.ts';
+import { splitListen } from './check.ts';
 import { usesOf } from './check_agents.ts';
 import { chatIds } from './check_bindings.ts';
+import { type CheckContext, entries, items, object, platform } from './check_context.ts';
 import type { Config } from './config.ts';
 import { isLaterCapability, isLaterChannel } from './not_yet.ts';
 

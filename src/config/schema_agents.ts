@@ -1,6 +1,7 @@
 /** The sections about agents and about where they are available. */
 import type { CapabilityPlugin } from '../types/capability.ts';
 import type { JsonSchema } from '../types/json.ts';
+import { channelToolIds } from './later.ts';
 import {
   account,
   choice,
@@ -128,10 +129,7 @@ const access = section('Who may talk to the agent.', {
 });
 
 const channelTools = section('Tools that look into the chat of the message; none is granted by default.', {
-  tools: list(
-    'Which ones.',
-    choice('A tool.', ['get_channel_info', 'list_channel_members', 'search_channels', 'read_channel_history']),
-  ),
+  tools: list('Which ones.', choice('A tool.', channelToolIds)),
   default_limit: count('How many entries when the model asks for no number.', { default: 20, maximum: 200 }),
   history: choice('What read_channel_history reads when the message came from a thread.', ['thread', 'channel'], {
     default: 'thread',

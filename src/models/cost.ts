@@ -12,7 +12,6 @@ const cacheWriteFactor = 1.25;
 
 /** What a request cost. Cached input is priced apart; writing a cache is counted as plain input. */
 export function costOf(profile: ModelProfile, usage: Usage): number | null {
-  if (profile.provider === 'demo') return 0;
   if (profile.price === null) return null;
   const cached = Math.min(usage.cachedInput, usage.input);
   const { price } = profile;
@@ -21,7 +20,6 @@ export function costOf(profile: ModelProfile, usage: Usage): number | null {
 
 /** The most one attempt of this request can cost, to be reserved before it is made; `bytes` as of `requestBytes`. */
 export function mostCost(profile: ModelProfile, bytes: number): number | null {
-  if (profile.provider === 'demo') return 0;
   if (profile.price === null) return null;
   const factor = profile.provider === 'anthropic' ? cacheWriteFactor : 1;
   const input = Math.min(Math.ceil(bytes / bytesPerTokenMin), profile.contextWindow);

@@ -1,6 +1,7 @@
 /** Tells the failures of providers apart: who can do something about it, and whether trying again helps. */
 import { ModelError } from '../base/errors.ts';
 import type { ModelProfile } from '../types/model.ts';
+import { keyVariables } from './known.ts';
 
 /** One attempt that failed. The message never holds the key, the prompt, or the provider's own error object. */
 export class AttemptFailure extends Error {
@@ -31,12 +32,6 @@ export class AttemptFailure extends Error {
     this.hint = options.hint;
   }
 }
-
-const keyVariables: Record<string, string> = {
-  openai: 'OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
-};
 
 const tooLong =
   /context.?(length|window)|maximum context|prompt is too long|input is too long|too many (input )?tokens|request_too_large|exceeds? the (maximum|limit).{0,40}token|input token count/i;

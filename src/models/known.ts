@@ -1,3 +1,10 @@
+/** The variable that usually holds the key of a provider; those without one need no key. */
+export const keyVariables: Record<string, string> = {
+  openai: 'OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+};
+
 /** Context windows as the providers publish them; a profile's `context_window` wins. */
 const known: [RegExp, number][] = [
   [/^gpt-5/, 400_000],

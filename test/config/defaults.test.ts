@@ -55,6 +55,11 @@ test('every default of a model profile', (t) => {
   });
 });
 
+test('R73: the demo model costs nothing, so its price is known', (t) => {
+  const { config } = load(t, 'models: { m: { provider: demo } }');
+  assert.deepEqual(config.models.m?.price, { input: 0, cachedInput: 0, output: 0 });
+});
+
 test('a price without cached_input counts cached tokens as input', (t) => {
   const { config } = load(
     t,

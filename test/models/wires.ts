@@ -48,7 +48,7 @@ export const demoProfile: ModelProfile = {
   baseUrl: null,
   contextWindow: 128_000,
   maxOutputTokens: 1_000,
-  price: null,
+  price: { input: 0, cachedInput: 0, output: 0 },
   timeoutMs: 60_000,
   retries: 0,
   fallbacks: [],
