@@ -225,7 +225,6 @@ async function runCommand(arrival: Arrival, spec: CommandSpec, args: string, adm
   const account = admitted ? await ensureAccount(q, channel, message.sender, newId(now), now) : arrival.account;
   const reply = await spec.run({
     q,
-    lock: parts.db.forUpdate,
     message,
     channel,
     facts,

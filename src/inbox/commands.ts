@@ -19,8 +19,6 @@ import type { Words } from '../words/index.ts';
 
 export interface CommandContext {
   q: Transaction;
-  /** ` for update` where the database needs it. */
-  lock: string;
   message: IncomingMessage;
   channel: string;
   facts: ChannelFacts;
@@ -121,10 +119,10 @@ export const commands: readonly CommandSpec[] = [
     description: (words) => words.commandClaim,
     accepts: (args) => args === '' || /^[A-Z0-9-]{8,64}$/i.test(args),
     open: true,
-    run: async ({ q, lock, args, channel, message, words, now }) => {
+    run: async ({ q, args, channel, message, words, now }) => {
       if (message.chat.kind !== 'direct') return words.claimDirectOnly;
       if (args === '') return words.claimUsage;
-      const outcome = await redeemClaim(q, lock, args, channel, message.sender, now);
+      const outcome = await redeemClaim(q, args, channel, message.sender, now);
       return { claimed: words.claimed, wrong: words.claimWrong, gone: words.claimGone }[outcome];
     },
   },

@@ -37,12 +37,11 @@ export function createDispatch(parts: DispatchParts): Stage {
   const turn = async (): Promise<TurnResult> => {
     const now = clock.now();
     const { served, claimed } = await db.tx(async (q) => {
-      const ready = await readyConversations(q, now, lanesPerTurn, db.skipLocked);
+      const ready = await readyConversations(q, now, lanesPerTurn);
       for (const id of ready) await dispatchConversation(parts, q, id, now);
       // Claimed in the same transaction where this process has room: one commit less on the way of every message.
       const room = ready.length > 0 ? (worker?.free() ?? 0) : 0;
-      const claimed =
-        room > 0 && worker ? await claimRuns(q, worker.owner, now, limits.leaseMs, room, db.skipLocked) : [];
+      const claimed = room > 0 && worker ? await claimRuns(q, worker.owner, now, limits.leaseMs, room) : [];
       if (ready.length > claimed.length) q.ring('run');
       return { served: ready.length, claimed };
     });

@@ -19,7 +19,7 @@ import {
 } from '../store/accounts.ts';
 import { addAudit } from '../store/audit.ts';
 import { ensureChat, setAdmitted } from '../store/chats.ts';
-import type { Query } from '../store/db.ts';
+import type { Query, Transaction } from '../store/db.ts';
 import { dropOwnerLinks } from '../store/sessions.ts';
 import type { Sender } from '../types/message.ts';
 
@@ -41,14 +41,13 @@ export type ClaimOutcome = 'claimed' | 'wrong' | 'gone';
 
 /** A wrong code costs one of five tries in all; after them the claim is gone until the next start. */
 export async function redeemClaim(
-  q: Query,
-  lock: string,
+  q: Transaction,
   code: string,
   channel: string,
   sender: Pick<Sender, 'id' | 'name' | 'membership' | 'language'>,
   now: number,
 ): Promise<ClaimOutcome> {
-  const claim = await readClaim(q, lock);
+  const claim = await readClaim(q);
   if (!claim || claim.expiresAt <= now || claim.tries >= limits.claimTriesMax || (await anyAdmin(q))) return 'gone';
   if (!sameSecret(sha256(code.replaceAll('-', '').toUpperCase()), claim.codeHash)) {
     await countClaimTry(q);

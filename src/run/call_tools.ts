@@ -101,7 +101,7 @@ async function runOne(work: Work, { call, resolved }: Pending): Promise<ToolResu
 function commit(work: Work, write: (q: Transaction, now: number) => Promise<void>): Promise<void> {
   const { parts, run } = work;
   return parts.db.tx(async (q) => {
-    await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
+    await assertOwned(q, run.id, parts.owner);
     await write(q, parts.clock.now());
   });
 }

@@ -42,7 +42,7 @@ export async function finish(
   work.status.end();
   const now = parts.clock.now();
   await parts.db.tx(async (q) => {
-    await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
+    await assertOwned(q, run.id, parts.owner);
     await writeOpening(q, work, now);
     await write(q, now);
     await bookUnbooked(q, work, now);

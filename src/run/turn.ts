@@ -89,7 +89,7 @@ async function ask(work: Work): Promise<boolean> {
     return true;
   }
   await parts.db.tx(async (q) => {
-    await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
+    await assertOwned(q, run.id, parts.owner);
     const now = parts.clock.now();
     await writeOpening(q, work, now);
     await write(q, now);
@@ -124,7 +124,7 @@ async function steer(work: Work): Promise<void> {
   const { parts, run } = work;
   if (work.binding?.onBusy !== 'steer' || countRequests(work.steps) === 0) return;
   const step = await parts.db.tx(async (q) => {
-    await assertOwned(q, run.id, parts.owner, parts.db.forUpdate);
+    await assertOwned(q, run.id, parts.owner);
     const now = parts.clock.now();
     const waiting = await waitingMessages(q, work.conversation.id, limits.waitingMessagesMax);
     if (waiting[0]?.userId !== run.userId) return null;
@@ -157,7 +157,7 @@ async function reserveFor(work: Work, request: ModelRequest, ledgerId: string): 
   const most = Math.max(0, ...profiles.map((candidate) => mostCost(candidate, bytes) ?? 0));
   const now = parts.clock.now();
   const reserved = await parts.db.tx(async (q) => {
-    await assertOwned(q, work.run.id, parts.owner, parts.db.forUpdate);
+    await assertOwned(q, work.run.id, parts.owner);
     await bookUnbooked(q, work, now);
     return reserveWithin(q, caps, ledgerRow(work, ledgerId, spec.model), most, startOfDay(now, settings.timezone), now);
   });

@@ -53,7 +53,7 @@ export function createWorker(parts: RunParts): Worker {
     const room = free();
     if (room === 0) return { again: false, nextAt: null };
     const now = clock.now();
-    const claimed = await db.tx((q) => claimRuns(q, parts.owner, now, limits.leaseMs, room, db.skipLocked));
+    const claimed = await db.tx((q) => claimRuns(q, parts.owner, now, limits.leaseMs, room));
     for (const run of claimed) begin(run);
     return { again: false, nextAt: null };
   };
@@ -181,7 +181,7 @@ async function endUnopened(parts: RunParts, run: Run, error: unknown): Promise<v
   const words = wordsFor(null, parts.settings().language);
   const { audience } = await readConversation(db, run.conversationId);
   await db.tx(async (q) => {
-    await assertOwned(q, run.id, parts.owner, db.forUpdate);
+    await assertOwned(q, run.id, parts.owner);
     const now = clock.now();
     await finishMessages(q, run.id);
     if (adapter && !stopped)

@@ -1,6 +1,6 @@
 /** People, their accounts, pairing codes and the claim of the first admin. */
 import type { Sender } from '../types/message.ts';
-import type { Query } from './db.ts';
+import type { Query, Transaction } from './db.ts';
 
 export interface Account {
   channel: string;
@@ -206,9 +206,9 @@ export async function putClaim(q: Query, codeHash: string, expiresAt: number): P
   );
 }
 
-export async function readClaim(q: Query, lock: string): Promise<Claim | null> {
+export async function readClaim(q: Transaction): Promise<Claim | null> {
   const row = await q.get<{ code_hash: string; tries: number; expires_at: number }>(
-    `select code_hash, tries, expires_at from claims where id = 1${lock}`,
+    `select code_hash, tries, expires_at from claims where id = 1${q.forUpdate}`,
   );
   return row ? { codeHash: row.code_hash, tries: row.tries, expiresAt: row.expires_at } : null;
 }

@@ -2,7 +2,7 @@
  * One small interface over SQLite and PostgreSQL. All SQL of the product is in `src/store`, in the subset both
  * speak: `?` placeholders, `returning`, `on conflict`, epoch milliseconds as integers, JSON as text, booleans as 0/1.
  */
-export type Param = string | number | null | Uint8Array;
+export type Param = string | number | null;
 export type Row = Record<string, unknown>;
 
 export interface Query {
@@ -17,6 +17,10 @@ export interface Transaction extends Query {
   ring(bell: Bell): void;
   /** Waits for every other transaction that locked the same name, in any process, and holds it until this one ends. */
   lock(name: string): Promise<void>;
+  /** Appended to a select: ` for update` on PostgreSQL, empty on SQLite, which has one writer. */
+  readonly forUpdate: string;
+  /** ` for update skip locked` on PostgreSQL, empty on SQLite. */
+  readonly skipLocked: string;
 }
 
 /** What may be waiting: one bell a stage. A lost ring costs latency only, since every stage also polls slowly. */
@@ -34,10 +38,6 @@ export interface Db extends Query {
   tx<T>(work: (q: Transaction) => Promise<T>): Promise<T>;
   /** Subscribes to a bell; the returned function ends it. */
   onRing(bell: Bell, listener: () => void): () => void;
-  /** ` for update skip locked` on PostgreSQL, empty on SQLite. Appended to a select inside a transaction. */
-  readonly skipLocked: string;
-  /** ` for update` on PostgreSQL, empty on SQLite. */
-  readonly forUpdate: string;
   /** Throws when the database does not answer; for /readyz. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -9,7 +9,7 @@
  *   done      answered, or the run ended otherwise
  */
 import type { IncomingFile } from '../types/message.ts';
-import type { Query } from './db.ts';
+import type { Query, Transaction } from './db.ts';
 
 export type InboxState = 'ignored' | 'refused' | 'handled' | 'waiting' | 'taken' | 'done';
 
@@ -193,12 +193,12 @@ export async function holdParts(q: Query, conversationId: string, partOf: string
 }
 
 /** Conversations whose first waiting message is due and whose lane is free, oldest first. */
-export async function readyConversations(q: Query, now: number, limit: number, lock: string): Promise<string[]> {
+export async function readyConversations(q: Transaction, now: number, limit: number): Promise<string[]> {
   const rows = await q.all<{ conversation_id: string }>(
     `select i.conversation_id from inbox i where i.state = 'waiting' and i.not_before <= ?
        and not exists (select 1 from inbox j where j.conversation_id = i.conversation_id and j.state = 'waiting' and j.id < i.id)
        and not exists (select 1 from runs r where r.conversation_id = i.conversation_id and r.state in ('queued', 'running'))
-     order by i.id limit ?${lock}`,
+     order by i.id limit ?${q.skipLocked}`,
     now,
     limit,
   );

@@ -144,6 +144,8 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
           rung.add(bell);
         },
         lock: async (name) => void (await run('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name])),
+        forUpdate: ' for update',
+        skipLocked: ' for update skip locked',
       },
       /** Nothing may be queued behind this; throws when a query failed, also when the closure caught that. */
       async end() {
@@ -157,8 +159,6 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
 
   return {
     dialect: 'postgres',
-    skipLocked: ' for update skip locked',
-    forUpdate: ' for update',
     tx,
     get: async <T = Row>(sql: string, ...params: Param[]) => (await outside(sql, params)).rows[0] as T | undefined,
     all: async <T = Row>(sql: string, ...params: Param[]) => (await outside(sql, params)).rows as T[],

@@ -6,7 +6,7 @@
 import type { Json } from '../types/json.ts';
 import type { Place } from '../types/message.ts';
 import type { RunState, StepBody, ToolCallState } from '../types/run.ts';
-import type { Query } from './db.ts';
+import type { Query, Transaction } from './db.ts';
 
 export interface Run {
   id: string;
@@ -90,17 +90,16 @@ export async function readRun(q: Query, id: string): Promise<Run | null> {
 
 /** Claims up to `limit` runs: new ones, and running ones whose owner's lease has ended. */
 export async function claimRuns(
-  q: Query,
+  q: Transaction,
   owner: string,
   now: number,
   leaseMs: number,
   limit: number,
-  lock: string,
 ): Promise<Run[]> {
   const rows = await q.all<RunRow>(
     `update runs set state = 'running', owner = ?, lease_until = ?, version = version + 1 where id in (
        select id from runs where state in ('queued', 'running') and (state = 'queued' or lease_until < ?)
-       order by id limit ?${lock}) returning *`,
+       order by id limit ?${q.skipLocked}) returning *`,
     owner,
     now + leaseMs,
     now,
@@ -134,9 +133,9 @@ export async function releaseRun(q: Query, owner: string, id: string, notBefore:
 }
 
 /** Throws when the run is not this owner's any more: the transaction must not go on. */
-export async function assertOwned(q: Query, runId: string, owner: string, lock: string): Promise<void> {
+export async function assertOwned(q: Transaction, runId: string, owner: string): Promise<void> {
   const row = await q.get(
-    `select 1 as one from runs where id = ? and owner = ? and state = 'running'${lock}`,
+    `select 1 as one from runs where id = ? and owner = ? and state = 'running'${q.forUpdate}`,
     runId,
     owner,
   );

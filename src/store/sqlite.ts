@@ -120,6 +120,8 @@ export async function openSqlite(path: string, options: { hooks?: CommitHooks; l
         rung.add(bell);
       },
       lock: () => query(() => undefined),
+      forUpdate: '',
+      skipLocked: '',
     };
     return new Promise((resolve) => {
       const settle = (outcome: Outcome) => {
@@ -156,8 +158,6 @@ export async function openSqlite(path: string, options: { hooks?: CommitHooks; l
 
   const db: Db = {
     dialect: 'sqlite',
-    skipLocked: '',
-    forUpdate: '',
     tx,
     get: <T = Row>(sql: string, ...params: Param[]) =>
       read(

@@ -84,7 +84,7 @@ eachDatabase('of two workers one claims a run; an ended lease lets the other tak
   await world.say('ana', 'hello');
   await world.dispatch();
   const now = world.clock.now();
-  const claim = (owner: string, at: number) => db.tx((q) => claimRuns(q, owner, at, 15_000, 10, db.skipLocked));
+  const claim = (owner: string, at: number) => db.tx((q) => claimRuns(q, owner, at, 15_000, 10));
   const [left, right] = await Promise.all([claim('left', now), claim('right', now)]);
   assert.equal(left.length + right.length, 1);
   assert.equal((await claim('right', now + 15_000)).length, 0);
