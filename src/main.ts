@@ -1,27 +1,17 @@
 /** The program: the command line, and for `start` the gateway with its signals. */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { systemClock } from './base/clock.ts';
 import { GatehouseError, messageOf } from './base/errors.ts';
 import { createLog } from './base/log.ts';
+import { readVersion } from './base/program.ts';
 import { remarks } from './cli/config_file.ts';
-import { startControl } from './cli/control_server.ts';
 import { runCli } from './cli/index.ts';
 import { exitCodes } from './cli/program.ts';
 import { type LoadedConfig, loadConfig, settleAuto } from './config/load.ts';
 import type { Plugins } from './config/schema.ts';
+import { startControl } from './control/server.ts';
 
 const loadPlugins = async (): Promise<Plugins> => (await import('./plugins.ts')).plugins;
-
-function readVersion(): string {
-  for (const up of ['..', '../..']) {
-    try {
-      return (JSON.parse(readFileSync(new URL(`${up}/package.json`, import.meta.url), 'utf8')) as { version: string })
-        .version;
-    } catch {}
-  }
-  return 'unknown';
-}
 
 const version = readVersion();
 

@@ -1,17 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { packageFolder } from '../base/program.ts';
 import { formatIssue } from '../config/issue.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { CommandRun } from './program.ts';
-
-/** The folder with this package's package.json, in a checkout and in a build alike. */
-export function packageRoot(): string {
-  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
-    const file = join(folder, 'package.json');
-    if (existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).name === 'gatehouse') return folder;
-    if (dirname(folder) === folder) throw new Error('broken invariant: the package has a package.json');
-  }
-}
 
 /**
  * The file named by --config, else ./config.yaml, else the one that comes with the program, whose relative paths then
@@ -23,7 +15,7 @@ export async function loadFor({ program, terminal, options }: CommandRun): Promi
     return loadConfig(resolve(terminal.cwd, options.config), terminal.env, plugins);
   const own = join(terminal.cwd, 'config.yaml');
   if (existsSync(own)) return loadConfig(own, terminal.env, plugins);
-  return loadConfig(join(packageRoot(), 'config.yaml'), terminal.env, plugins, terminal.cwd);
+  return loadConfig(join(packageFolder, 'config.yaml'), terminal.env, plugins, terminal.cwd);
 }
 
 /** Everything there is to say about a valid file, a line each. */

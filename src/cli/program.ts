@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Plugins } from '../config/schema.ts';
-import type { ControlArgs } from './control_wire.ts';
+import type { ControlArgs } from '../control/wire.ts';
 
 /** What the command line is given by `src/main.ts`. */
 export interface Program {

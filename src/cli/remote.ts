@@ -1,12 +1,7 @@
 /** Commands that the running gateway does. */
 import { systemClock } from '../base/clock.ts';
 import { mask } from '../base/log.ts';
-import { costText } from '../words/cost.ts';
-import { en } from '../words/en.ts';
-import { loadFor } from './config_file.ts';
-import { callControl, NotRunning } from './control_client.ts';
-import type { ControlArgs } from './control_wire.ts';
-import { type Command, type CommandRun, exitCodes, UsageError } from './program.ts';
+import { callControl, NotRunning } from '../control/client.ts';
 import type {
   ClaimResult,
   LinkResult,
@@ -16,7 +11,12 @@ import type {
   StatusResult,
   StopResult,
   UsageResult,
-} from './results.ts';
+} from '../control/results.ts';
+import type { ControlArgs } from '../control/wire.ts';
+import { costText } from '../words/cost.ts';
+import { en } from '../words/en.ts';
+import { loadFor } from './config_file.ts';
+import { type Command, type CommandRun, exitCodes, UsageError } from './program.ts';
 import { columns, dateText, durationText } from './text.ts';
 
 const json = { type: 'boolean', summary: 'Print the result as JSON.' } as const;

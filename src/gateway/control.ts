@@ -2,8 +2,15 @@
 import { GatehouseError } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import { startOfDay } from '../base/time.ts';
-import type { ControlHandler } from '../cli/control_server.ts';
-import type { ClaimResult, LinkResult, PairListResult, PairResult, StatusResult, UsageResult } from '../cli/results.ts';
+import type {
+  ClaimResult,
+  LinkResult,
+  PairListResult,
+  PairResult,
+  StatusResult,
+  UsageResult,
+} from '../control/results.ts';
+import type { ControlHandler } from '../control/server.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { admitAccount, admitByCode, admitChat, mintClaim } from '../people/admission.ts';
 import { listPairings } from '../store/accounts.ts';

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { sha256 } from '../base/digest.ts';
-import { assert, GatehouseError } from '../base/errors.ts';
+import { GatehouseError } from '../base/errors.ts';
+import { programFolder } from '../base/program.ts';
 import type { Db, Transaction } from './db.ts';
 
 export interface Migration {
@@ -47,18 +48,14 @@ export async function migrate(
   notYetRun(migrations, await recorded(db));
 }
 
-/** `migrations/<dialect>/NNNN_name.sql`, searched upwards from this file: it runs from src/ and from a build in dist/. */
+/** `migrations/<dialect>/NNNN_name.sql` */
 export function readMigrations(dialect: Db['dialect']): Migration[] {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, 'migrations', dialect))) {
-    assert(dirname(folder) !== folder, `the folder migrations/${dialect} is part of the program`);
-    folder = dirname(folder);
-  }
-  return readdirSync(join(folder, 'migrations', dialect))
+  const folder = join(programFolder, 'migrations', dialect);
+  return readdirSync(folder)
     .filter((file) => /^\d{4}_\w+\.sql$/.test(file))
     .sort()
     .map((file) => {
-      const sql = readFileSync(join(folder, 'migrations', dialect, file), 'utf8');
+      const sql = readFileSync(join(folder, file), 'utf8');
       return { name: file.slice(0, -'.sql'.length), sql, sha256: sha256(sql) };
     });
 }

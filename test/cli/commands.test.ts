@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startControl } from '../../src/cli/control_server.ts';
 import { commands } from '../../src/cli/index.ts';
 import type { LoadedConfig } from '../../src/config/load.ts';
+import { startControl } from '../../src/control/server.ts';
 import { cli, valid } from './support.ts';
 
 test('R89: check prints that the file is valid, touches nothing else, and exits 0', async (t) => {

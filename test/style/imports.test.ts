@@ -17,7 +17,7 @@ const rows = [
   ['inbox'],
   ['run'],
   ['http'],
-  ['config'],
+  ['config', 'control'],
   ['cli'],
   ['gateway'],
 ];

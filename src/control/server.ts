@@ -1,14 +1,8 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { GatehouseError, messageOf } from '../base/errors.ts';
-import { controlPath } from './control_path.ts';
-import {
-  type ControlAnswer,
-  type ControlArgs,
-  type ControlRequest,
-  readLine,
-  requestBytesMax,
-} from './control_wire.ts';
+import { controlPath } from './path.ts';
+import { type ControlAnswer, type ControlArgs, type ControlRequest, readLine, requestBytesMax } from './wire.ts';
 
 /** A connection must have sent its request by then. */
 const requestMs = 5_000;

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { GatehouseError } from '../base/errors.ts';
-import { controlPath } from './control_path.ts';
-import { answerBytesMax, type ControlAnswer, type ControlArgs, readLine } from './control_wire.ts';
+import { controlPath } from './path.ts';
+import { answerBytesMax, type ControlAnswer, type ControlArgs, readLine } from './wire.ts';
 
 const answerMsDefault = 30_000;
 

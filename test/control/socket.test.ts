@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { GatehouseError } from '../../src/base/errors.ts';
-import { callControl, NotRunning } from '../../src/cli/control_client.ts';
-import { controlPath } from '../../src/cli/control_path.ts';
-import { type ControlHandler, startControl } from '../../src/cli/control_server.ts';
+import { callControl, NotRunning } from '../../src/control/client.ts';
+import { controlPath } from '../../src/control/path.ts';
+import { type ControlHandler, startControl } from '../../src/control/server.ts';
 
 function dataFolder(t: TestContext, name = ''): string {
   const root = mkdtempSync(join(tmpdir(), 'gh-control-'));
