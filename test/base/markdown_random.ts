@@ -1,34 +1,12 @@
 /** Random Markdown from a seed: sources full of marks, and trees in normal form. */
 import type { Block, HeadingLevel, Inline, ListItem, TableAlign } from '../../src/base/markdown.ts';
 import { normalizeInlines, normalizeLine } from '../../src/base/markdown_normal.ts';
+import type { Random } from '../support/random.ts';
 
 /** Set GATEHOUSE_SEED to run one failing case again. */
 export function seedsFrom(count: number): number[] {
   const given = process.env.GATEHOUSE_SEED;
   return given === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(given)];
-}
-
-export interface Random {
-  below(limit: number): number;
-  pick<T>(choices: readonly T[]): T;
-  times<T>(most: number, make: () => T): T[];
-}
-
-/** Mulberry32: the same numbers for the same seed on every machine. */
-export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  const below = (limit: number) => Math.floor(next() * limit);
-  return {
-    below,
-    pick: (choices) => choices[below(choices.length)]!,
-    times: (most, make) => Array.from({ length: 1 + below(most) }, make),
-  };
 }
 
 const marks = [

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseMarkdown } from '../../src/base/markdown.ts';
 import { renderMarkdown } from '../../src/base/markdown_render.ts';
-import { createRandom, randomBlocks, randomSource, seedsFrom } from './markdown_random.ts';
+import { createRandom } from '../support/random.ts';
+import { randomBlocks, randomSource, seedsFrom } from './markdown_random.ts';
 
 describe('renderMarkdown', () => {
   const cases: [name: string, source: string, markdown: string][] = [

@@ -4,7 +4,8 @@ import { type Block, type Inline, parseMarkdown } from '../../src/base/markdown.
 import { renderMarkdown } from '../../src/base/markdown_render.ts';
 import { splitMarkdown } from '../../src/base/markdown_split.ts';
 import { toPlainText } from '../../src/base/markdown_text.ts';
-import { createRandom, randomBlocks, seedsFrom } from './markdown_random.ts';
+import { createRandom } from '../support/random.ts';
+import { randomBlocks, seedsFrom } from './markdown_random.ts';
 
 const characters = (markdown: string) => markdown.trim().length;
 const visible = (markdown: string) => toPlainText(parseMarkdown(markdown)).trim().length;

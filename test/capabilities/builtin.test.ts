@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { capability } from '../../capabilities/builtin/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { createLog } from '../../src/base/log.ts';
 import type { Db } from '../../src/store/db.ts';
 import { createValueStore } from '../../src/store/values.ts';
 import type { JsonObject } from '../../src/types/json.ts';
 import type { ToolContext } from '../../src/types/tool.ts';
 import { eachDatabase } from '../support/databases.ts';
+import { silentLog } from '../support/silent_log.ts';
 import { createRecordingRun } from './recording_run.ts';
 
 const only = { only: 'sqlite' } as const;
@@ -25,7 +25,7 @@ function call(db: Db, id: string, input: JsonObject, owner: ToolContext['owner']
     audience: 'direct',
     conversation: 'conversation_1',
     signal: new AbortController().signal,
-    log: createLog({ level: 'silent', format: 'json', secrets: () => [] }),
+    log: silentLog,
     now: systemClock.now,
     progress: () => {},
     values: createValueStore(db, systemClock, 'helper', owner),

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { stringify } from 'yaml';
-import { createLog } from '../../src/base/log.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startGateway } from '../../src/gateway/gateway.ts';
 import { plugins } from '../../src/plugins.ts';
@@ -16,9 +15,10 @@ import type { AdapterPlugin } from '../../src/types/adapter.ts';
 import { startModelServer } from '../emulators/model_server.ts';
 import { type Chat, startTelegramEmulator, type TelegramEmulator } from '../emulators/telegram/index.ts';
 import { configOf, startTestGateway } from '../support/gateway.ts';
+import { signIn } from '../support/page_person.ts';
+import { createRandom } from '../support/random.ts';
+import { silentLog } from '../support/silent_log.ts';
 import { createLine } from './line.ts';
-import { signIn } from './page_person.ts';
-import { createRandom } from './random.ts';
 
 const trials = 100;
 const timeout = 60_000;
@@ -153,8 +153,7 @@ async function startPageGateway(t: TestContext, isLost: (text: string) => boolea
     file,
     stringify({ ...pageOnly, bindings: (bindings as { id: string }[]).filter(({ id }) => id === 'page') }),
   );
-  const log = createLog({ level: 'silent', format: 'json', secrets: () => [] });
-  const gateway = await startGateway({ config: loadConfig(file, {}, own).config, plugins: own, log });
+  const gateway = await startGateway({ config: loadConfig(file, {}, own).config, plugins: own, log: silentLog });
   t.after(async () => {
     await gateway.stop();
     await model.close();

@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Features } from '../../src/types/adapter.ts';
+import { noFeatures } from '../support/no_features.ts';
 import { leftOutWrongly } from './adapter_suite.ts';
 
-const features: Features = {
-  buttons: false,
-  edits: true,
-  streaming: false,
-  threads: false,
-  typing: false,
-  reactions: false,
-  files: false,
-  history: false,
-  directory: false,
-  ephemeral: false,
-  deletions: false,
-  reconcile: 'find',
-};
+const features: Features = { ...noFeatures, edits: true, reconcile: 'find' };
 
 test('a case may be left out only with a reason and against no declared feature', () => {
   const left = {

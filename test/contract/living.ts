@@ -1,7 +1,7 @@
 /** Start, trouble and end of a channel. */
 import assert from 'node:assert/strict';
 import type { Case } from './adapter_suite.ts';
-import { createHold, need, type Stage } from './stage.ts';
+import { holdMessage, need, type Stage } from './stage.ts';
 
 const states = (stage: Stage) => stage.reports.map(({ state }) => state);
 const isUp = (stage: Stage) => states(stage).at(-1) === 'up';
@@ -96,23 +96,14 @@ export const living = {
   'R88: stop waits for what is being stored': {
     async run(stage) {
       const { platform } = stage;
-      const hold = createHold();
-      const reached = createHold();
-      stage.onAccept = () => {
-        reached.resolve();
-        return hold.promise;
-      };
-      await stage.start();
-      const alice = platform.person('Alice');
-      platform.say(platform.direct(alice), alice, 'hello');
-      await reached.promise;
+      const { release } = await holdMessage(stage);
       let stopped = false;
       const stopping = stage.adapter.stop().then(() => {
         stopped = true;
       });
       await stage.send(platform.direct(platform.person('Bob')), 'something else');
       assert.equal(stopped, false);
-      hold.resolve();
+      release();
       await stopping;
       assert.equal(stage.stored.length, 1);
     },

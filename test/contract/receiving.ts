@@ -1,7 +1,7 @@
 /** What comes in: stored first, acknowledged after, and nothing lost. */
 import assert from 'node:assert/strict';
 import type { Case } from './adapter_suite.ts';
-import { createHold, need } from './stage.ts';
+import { holdMessage, need } from './stage.ts';
 
 const chatsAtOnce = 50;
 const perChat = 4;
@@ -10,22 +10,13 @@ export const receiving = {
   'D1: an event is acknowledged only after it is stored': {
     async run(stage) {
       const { platform } = stage;
-      const hold = createHold();
-      const reached = createHold();
-      stage.onAccept = () => {
-        reached.resolve();
-        return hold.promise;
-      };
-      await stage.start();
-      const alice = platform.person('Alice');
-      const said = platform.say(platform.direct(alice), alice, 'hello');
-      await reached.promise;
+      const { said, release } = await holdMessage(stage);
       // Meanwhile the adapter works on: whatever it does at once, it has done when this message is there.
       const bob = platform.direct(platform.person('Bob'));
       await stage.send(bob, 'something else');
       assert.equal((await platform.seen(bob)).length, 1);
       assert.equal(said.isAcknowledged(), false);
-      hold.resolve();
+      release();
       await said.acknowledged();
       assert.equal(stage.stored.length, 1);
     },
@@ -59,19 +50,9 @@ export const receiving = {
   'D1: an event that was being stored at the end of one process comes to the next': {
     fast: true,
     async run(stage) {
-      const { platform } = stage;
-      const hold = createHold();
-      const reached = createHold();
-      stage.onAccept = () => {
-        reached.resolve();
-        return hold.promise;
-      };
-      await stage.start();
-      const alice = platform.person('Alice');
-      const said = platform.say(platform.direct(alice), alice, 'hello');
-      await reached.promise;
+      const { said, release } = await holdMessage(stage);
       const stopped = stage.adapter.stop();
-      hold.reject(new Error('killed'));
+      release(new Error('killed'));
       await stopped;
       assert.equal(said.isAcknowledged(), false);
       stage.onAccept = () => {};

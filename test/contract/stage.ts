@@ -12,8 +12,9 @@ import { createJournal } from '../../src/store/journal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Adapter, AdapterPlugin, ChannelState } from '../../src/types/adapter.ts';
 import type { InboundEvent, IncomingMessage, OutgoingMessage, SentMessage } from '../../src/types/message.ts';
-import { createFastClock } from '../crash/fast_clock.ts';
-import type { Driver, Platform, Spot } from './driver.ts';
+import { createFastClock } from '../support/fast_clock.ts';
+import { createWatch } from '../support/watch.ts';
+import type { Driver, Platform, Said, Spot } from './driver.ts';
 
 export interface Stage {
   platform: Platform;
@@ -39,7 +40,6 @@ export interface Stage {
 }
 
 const channel = 'helper';
-const waitMs = 15_000;
 const fastSpeed = 20;
 const sendMs = 15_000;
 
@@ -48,11 +48,9 @@ export async function openStage(t: TestContext, driver: Driver, options: { fast:
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-contract-'));
   const db = await openStore(`sqlite:${join(folder, 'gatehouse.db')}`);
   const platform = await driver.open(clock, db);
-  const waiters = new Set<() => void>();
-  const changed = () => {
-    for (const waiter of waiters) waiter();
-  };
   const lines: string[] = [];
+  const said = () => [...lines, JSON.stringify(stage.reports)].join('\n');
+  const { changed, until } = createWatch(said);
   const log = createLog({
     level: 'debug',
     format: 'json',
@@ -62,7 +60,6 @@ export async function openStage(t: TestContext, driver: Driver, options: { fast:
       changed();
     },
   });
-  const said = () => [...lines, JSON.stringify(stage.reports)].join('\n');
 
   function create(config: Record<string, unknown>): Adapter {
     const context = {
@@ -108,23 +105,7 @@ export async function openStage(t: TestContext, driver: Driver, options: { fast:
       await stage.adapter.close?.();
       stage.adapter = create(config);
     },
-    until(what, ask) {
-      return new Promise((resolve, reject) => {
-        const look = () => {
-          const found = ask();
-          if (!found) return;
-          clearTimeout(timer);
-          waiters.delete(look);
-          resolve(found);
-        };
-        const timer = setTimeout(() => {
-          waiters.delete(look);
-          reject(new Error(`waited in vain for ${what}; said: ${said().slice(-2_000)}`));
-        }, waitMs);
-        waiters.add(look);
-        look();
-      });
-    },
+    until,
     message: (number) => stage.until(`message ${number}`, () => stage.messages()[number - 1]),
     outgoing(spot, markdown, more = {}) {
       serial += 1;
@@ -160,5 +141,24 @@ export async function deliveryError(sending: Promise<unknown>): Promise<Delivery
   return error;
 }
 
-/** A promise a case settles itself. */
-export const createHold = () => Promise.withResolvers<void>();
+export interface Held {
+  said: Said;
+  /** Lets it be stored, or with an error refuses it. */
+  release(error?: Error): void;
+}
+
+/** Starts the adapter and resolves when a message of Alice has reached the inbox, which does not store it yet. */
+export async function holdMessage(stage: Stage): Promise<Held> {
+  const { platform } = stage;
+  const hold = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  stage.onAccept = () => {
+    reached.resolve();
+    return hold.promise;
+  };
+  await stage.start();
+  const alice = platform.person('Alice');
+  const said = platform.say(platform.direct(alice), alice, 'hello');
+  await reached.promise;
+  return { said, release: (error) => (error ? hold.reject(error) : hold.resolve()) };
+}

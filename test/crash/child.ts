@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { startGateway } from '../../src/gateway/gateway.ts';
 import { plugins as shipped } from '../../src/plugins.ts';
 import type { Db } from '../../src/store/db.ts';
-import { type ClockRate, createFastClock } from './fast_clock.ts';
+import { type ClockRate, createFastClock } from '../support/fast_clock.ts';
 import { type Counts, createTrigger, type KillPoint } from './kill_point.ts';
 import { createLinesCapability } from './lines_capability.ts';
 

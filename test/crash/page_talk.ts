@@ -1,46 +1,25 @@
 /** One person's conversation on the chat page: over HTTP as the page does it, sent again until it is accepted. */
+import { signIn } from '../support/page_person.ts';
 import type { Talk } from './talk.ts';
 import type { World } from './world.ts';
-
-interface Line {
-  seq: number;
-  who: 'me' | 'bot';
-  text: string;
-}
 
 export async function openPageTalk(world: World, name: string): Promise<Talk> {
   const { url, process: gateway } = world;
   const signedIn = await gateway.ask({ ask: 'sign_in', name });
-  const code = new URL(String(signedIn?.reply)).searchParams.get('code') ?? '';
-  const entered = await fetch(`${url}/signin`, {
-    method: 'POST',
-    headers: { origin: url },
-    body: new URLSearchParams({ code }),
-    redirect: 'manual',
-  });
-  const cookie = entered.headers.get('set-cookie')?.split(';')[0];
-  if (entered.status !== 303 || !cookie) throw new Error(`signing in was answered ${entered.status}`);
-  const headers = { origin: url, cookie, 'content-type': 'application/json' };
+  const person = await signIn(url, String(signedIn?.reply));
   const said: { id: string; text: string }[] = [];
-  const screen = openScreen(world, headers);
+  const screen = openScreen(world, { cookie: person.cookie });
 
   async function post(message: { id: string; text: string }): Promise<void> {
     for (;;) {
       await gateway.ready();
       const { deaths } = gateway;
-      const answer = await fetch(`${url}/chat/api/messages`, { method: 'POST', headers, body: JSON.stringify(message) })
-        .then(async (response) => ({ status: response.status, body: await response.text() }))
-        .catch(() => null);
+      const answer = await person.post(message).catch(() => null);
       if (answer?.status === 202) return;
-      if (answer) throw new Error(`a message was answered ${answer.status}: ${answer.body}`);
+      if (answer) throw new Error(`a message was answered ${answer.status}: ${answer.text}`);
       // The process is dead or dying: the page tries again when there is one.
       if (gateway.deaths === deaths) await gateway.died();
     }
-  }
-
-  async function lines(): Promise<Line[]> {
-    const response = await fetch(`${url}/chat/api/messages`, { headers });
-    return (await response.json()) as Line[];
   }
 
   return {
@@ -51,12 +30,12 @@ export async function openPageTalk(world: World, name: string): Promise<Talk> {
       said.push(message);
       await post(message);
     },
-    texts: async () => (await lines()).filter((line) => line.who === 'bot').map((line) => line.text),
+    texts: person.answers,
     shows: screen.shows,
     async sayAgain() {
       for (const message of said) await post(message);
     },
-    changes: async () => Math.max(0, ...(await lines()).map((line) => line.seq)),
+    changes: async () => Math.max(0, ...(await person.lines()).map((line) => line.seq)),
     close: screen.close,
   };
 }

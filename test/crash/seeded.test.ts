@@ -2,8 +2,8 @@
  * Kills at random points, the next process killed again while it recovers, and a second message that arrives while the
  * first is worked on. `GATEHOUSE_SEED` repeats a sequence.
  */
-import { randomInt } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { createRandom } from '../support/random.ts';
 import { checkInvariants } from './check_invariants.ts';
 import { type KillPoint, pointsOf } from './kill_point.ts';
 import { askedFor, createSweep, type Job, type Kind, reached, type Swept } from './sweep.ts';
@@ -14,7 +14,7 @@ const trials = 24;
 const commitsOfRecovery = 16;
 
 describe('conversations killed twice at random', { timeout: 600_000 }, () => {
-  const seed = Number(process.env.GATEHOUSE_SEED ?? randomInt(1_000_000));
+  const random = createRandom();
   const sweep = createSweep({
     set: 'seeded',
     stream: true,
@@ -24,14 +24,12 @@ describe('conversations killed twice at random', { timeout: 600_000 }, () => {
   let swept: Swept;
   before(async () => {
     const dry = await sweep.dryRun(kinds, { second: true });
-    const random = createRandom(seed);
-    const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
     const jobs = Array.from({ length: trials }, (): Job => {
-      const index = Math.floor(random() * kinds.length);
-      const first = pick(pointsOf(dry[index]?.counts ?? {}));
+      const index = random.below(kinds.length);
+      const first = random.pick(pointsOf(dry[index]?.counts ?? {}));
       const again: KillPoint = {
-        event: pick(['commit.before', 'commit.after']),
-        number: 1 + Math.floor(random() * commitsOfRecovery),
+        event: random.pick(['commit.before', 'commit.after']),
+        number: 1 + random.below(commitsOfRecovery),
       };
       return { kind: kinds[index] as Kind, points: [first, again], second: true };
     });
@@ -40,18 +38,7 @@ describe('conversations killed twice at random', { timeout: 600_000 }, () => {
   after(() => sweep.close());
 
   test('the seed', (t) => {
-    t.diagnostic(`GATEHOUSE_SEED=${seed} ${reached(swept).text}`);
+    t.diagnostic(`GATEHOUSE_SEED=${random.seed} ${reached(swept).text}`);
   });
   checkInvariants(() => swept, ['page', 'after', 'order']);
 });
-
-/** Mulberry32: small, and the same everywhere. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { within } from '../support/within.ts';
 import { checkInvariants } from './check_invariants.ts';
 import { type KillPoint, pointsOf, pointText } from './kill_point.ts';
 import { askedFor, reached, type Swept } from './sweep.ts';
 import { messageOf, type Talk } from './talk.ts';
 import { openTelegramTalk } from './telegram_talk.ts';
 import { type Death, examine, finishTrial, nextIds, type Trial } from './trial.ts';
-import { within } from './within.ts';
 import { createWorld } from './world.ts';
 
 const trialMsMax = 60_000;
@@ -51,7 +51,7 @@ describe('a first start, killed at every point', { timeout: 600_000 }, () => {
     const lane = async () => {
       for (let points = jobs.shift(); points; points = jobs.shift()) {
         try {
-          const trial = await within(trialMsMax, startKilled(points));
+          const trial = await within(trialMsMax, 'the end of a trial', startKilled(points));
           swept.trials.push(trial);
           if (trial.deaths.length < points.length) swept.missed.push(trial.name);
         } catch (error) {

@@ -7,13 +7,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { within } from '../support/within.ts';
 import type { KillPoint } from './kill_point.ts';
 import { pointText } from './kill_point.ts';
 import { openPageTalk } from './page_talk.ts';
 import type { Plot, Talk } from './talk.ts';
 import { openTelegramTalk } from './telegram_talk.ts';
 import { runTrial, type Trial } from './trial.ts';
-import { within } from './within.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 export type Kind = 'direct' | 'group' | 'page';
@@ -70,7 +70,7 @@ export function createSweep({ set, stream, plot, models }: SweepOptions): Sweep 
     const talk: Talk =
       job.kind === 'page' ? await openPageTalk(world, `person-${names}`) : openTelegramTalk(world, job.kind);
     const trial = runTrial(world, { name: nameOf(job), talk, points: job.points, second: job.second ?? false });
-    return within(trialMsMax, trial).catch((error) => {
+    return within(trialMsMax, 'the end of a trial', trial).catch((error) => {
       talk.close();
       throw error;
     });

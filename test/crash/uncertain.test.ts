@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Call } from '../emulators/telegram/index.ts';
+import { createFastClock } from '../support/fast_clock.ts';
 import { startTestGateway } from '../support/gateway.ts';
-import { createFastClock } from './fast_clock.ts';
 
 test('D3: a whole answer in the place of a lost first piece is not sent again without end', async (t) => {
   const clock = createFastClock({ since: Date.now(), speed: 100 });

@@ -5,20 +5,20 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { stringify } from 'yaml';
 import { type ModelServer, startModelServer } from '../emulators/model_server.ts';
 import { type Call, startTelegramEmulator, type TelegramEmulator } from '../emulators/telegram/index.ts';
+import { createFastClock } from '../support/fast_clock.ts';
+import { freePort } from '../support/free_port.ts';
 import { configOf, type Yaml } from '../support/gateway.ts';
-import { createFastClock } from './fast_clock.ts';
+import { within } from '../support/within.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway_process.ts';
 import { type Counts, createTrigger, type KillPoint } from './kill_point.ts';
 import { readLines } from './lines_capability.ts';
 import { type Plot, play, type Talk } from './talk.ts';
-import { within } from './within.ts';
 
 export interface WorldOptions {
   /** Whether answers are shown while they are written. */
@@ -64,8 +64,6 @@ export interface World extends Places {
 const speed = 5;
 const settleMsMax = 20_000;
 const groupsMax = 1_000;
-/** Below what systems give to outgoing connections, so that a restart finds its port free. */
-const ports = { first: 18_000, count: 10_000 };
 
 export async function createWorld(options: WorldOptions): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-crash-'));
@@ -178,7 +176,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       await gateway.ask({ ask: 'arm', point: null });
       return counts;
     },
-    settled: () => within(settleMsMax, settle(), describe),
+    settled: () => within(settleMsMax, 'rest', settle(), describe),
     async close() {
       await gateway.close();
       await model.close();
@@ -218,19 +216,4 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   }
 
   return world;
-}
-
-let portsTried = 0;
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = ports.first + ((process.pid * 7 + portsTried++) % ports.count);
-    const server = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!free) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { freePort } from '../support/free_port.ts';
 import { createGate } from '../support/gate.ts';
-import { bounded, callsOf, freePort, lastWords, said, startTimedWorld, startWorld, words } from './world.ts';
+import { bounded, callsOf, lastWords, said, startTimedWorld, startWorld, words } from './world.ts';
 
 test('K61, E38, R2: an update delivered again after its answer causes no call of any kind', bounded, async (t) => {
   const { telegram, model, alice, chat, world } = await startWorld(t);

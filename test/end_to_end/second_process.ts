@@ -3,7 +3,7 @@ import { createLog } from '../../src/base/log.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startGateway } from '../../src/gateway/gateway.ts';
 import { plugins } from '../../src/plugins.ts';
-import { type ClockRate, createFastClock } from '../crash/fast_clock.ts';
+import { type ClockRate, createFastClock } from '../support/fast_clock.ts';
 
 export interface SecondProcess {
   configFile: string;

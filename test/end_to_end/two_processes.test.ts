@@ -8,17 +8,17 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { stringify } from 'yaml';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { createLog } from '../../src/base/log.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Gateway, startGateway } from '../../src/gateway/gateway.ts';
 import { plugins } from '../../src/plugins.ts';
-import { type PagePerson, signIn } from '../contract/page_person.ts';
-import { createFastClock } from '../crash/fast_clock.ts';
 import { type ModelServer, startModelServer } from '../emulators/model_server.ts';
 import { startTelegramEmulator, type TelegramEmulator } from '../emulators/telegram/index.ts';
 import { eachDatabase } from '../support/databases.ts';
+import { createFastClock } from '../support/fast_clock.ts';
 import { createGate } from '../support/gate.ts';
 import { configOf } from '../support/gateway.ts';
+import { type PagePerson, signIn } from '../support/page_person.ts';
+import { silentLog } from '../support/silent_log.ts';
 import { said } from './world.ts';
 
 const options = { only: 'postgres', timeoutMs: 60_000 } as const;
@@ -64,8 +64,7 @@ async function share(url: string, clock: Clock = systemClock): Promise<Shared> {
     },
     async start(name, own = clock) {
       const { config } = loadConfig(await shared.configFile(name), {}, plugins);
-      const log = createLog({ level: 'silent', format: 'json', secrets: () => [] });
-      const gateway = await startGateway({ config, plugins, log, clock: own });
+      const gateway = await startGateway({ config, plugins, log: silentLog, clock: own });
       gateways.push(gateway);
       return gateway;
     },

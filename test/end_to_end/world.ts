@@ -1,5 +1,4 @@
 /** What the field-report tests share: one person in a private chat, time that passes when a test says so, tools. */
-import { createServer } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { CapabilityPlugin } from '../../src/types/capability.ts';
 import type { Tool } from '../../src/types/tool.ts';
@@ -117,13 +116,4 @@ export function capabilityOf(id: string, over: Partial<Tool>): CapabilityPlugin 
     tools: [tool],
     attach: (run) => run.tool(tool),
   };
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

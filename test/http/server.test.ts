@@ -3,9 +3,10 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { GatehouseError } from '../../src/base/errors.ts';
-import { createLog } from '../../src/base/log.ts';
 import { createHttp } from '../../src/http/server.ts';
-import { ask, httpOnly, startGateway } from './support.ts';
+import { ask } from '../support/ask.ts';
+import { silentLog } from '../support/silent_log.ts';
+import { httpOnly, startGateway } from './support.ts';
 
 const echo = () => httpOnly(async ({ request }) => new Response(await request.text()));
 
@@ -180,7 +181,7 @@ test('a port in use is named together with its key', async (t) => {
     publicUrl: null,
     db,
     clock: systemClock,
-    log: createLog({ level: 'silent', format: 'json', secrets: () => [] }),
+    log: silentLog,
     channels: () => [],
     readiness: () => ({ store: { ok: true }, channels: [] }),
     metrics: async () => '',

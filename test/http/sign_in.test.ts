@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask, codeOf, cookieOf, httpOnly, redeem, startGateway } from './support.ts';
+import { ask } from '../support/ask.ts';
+import { codeOf, cookieOf, redeem } from '../support/page_person.ts';
+import { httpOnly, startGateway } from './support.ts';
 
 const who = { channel: 'web', userId: 'ada', name: 'Ada', owner: false };
 const minute = 60_000;

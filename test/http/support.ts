@@ -1,6 +1,5 @@
-/** The real server over a real SQLite file, and a client that can say anything in its headers. */
+/** The real server over a real SQLite file. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -13,36 +12,8 @@ import type { Db } from '../../src/store/db.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SignedIn } from '../../src/store/sessions.ts';
 import type { Adapter, ChannelRequest } from '../../src/types/adapter.ts';
-
-export interface Answer {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
-}
-
-export function ask(
-  url: string,
-  options: { method?: string; headers?: Record<string, string>; body?: string | Buffer } = {},
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const { method = 'GET', headers = {}, body } = options;
-    const sent = request(url, { method, headers, timeout: 5_000, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          text: Buffer.concat(chunks).toString(),
-        }),
-      );
-    });
-    sent.on('timeout', () => sent.destroy(new Error('no answer within 5 s')));
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
+import { noFeatures } from '../support/no_features.ts';
+import { codeOf, cookieOf, redeem } from '../support/page_person.ts';
 
 export interface Gateway {
   url: string;
@@ -106,40 +77,12 @@ export async function startGateway(
   };
 }
 
-export const codeOf = (link: string): string => new URL(link).searchParams.get('code') ?? '';
-
-export function redeem(url: string, code: string, headers: Record<string, string> = {}): Promise<Answer> {
-  return ask(`${url}/signin`, {
-    method: 'POST',
-    headers: { origin: url, 'content-type': 'application/x-www-form-urlencoded', ...headers },
-    body: `code=${encodeURIComponent(code)}`,
-  });
-}
-
-export function cookieOf(answer: Answer): string {
-  const [cookie = ''] = answer.headers['set-cookie'] ?? [];
-  return cookie.split(';')[0] ?? '';
-}
-
 /** An adapter that is nothing but its HTTP side and keeps what it was asked. */
 export function httpOnly(answer: (request: ChannelRequest) => Promise<Response>): Adapter & { seen: ChannelRequest[] } {
   const seen: ChannelRequest[] = [];
   return {
     seen,
-    features: {
-      buttons: false,
-      edits: false,
-      streaming: false,
-      threads: false,
-      typing: false,
-      reactions: false,
-      files: false,
-      history: false,
-      directory: false,
-      ephemeral: false,
-      deletions: false,
-      reconcile: false,
-    },
+    features: noFeatures,
     limits: {
       textLength: 1,
       measure: () => 0,

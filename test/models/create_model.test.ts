@@ -4,8 +4,9 @@ import { beforeEach, describe, test } from 'node:test';
 import type { ModelMessage } from '../../src/types/model.ts';
 import type { ModelServer } from '../emulators/model_server.ts';
 import { createFakeClock } from '../support/fake_clock.ts';
+import { within } from '../support/within.ts';
 import { failureOf, setUp, useServers } from './set_up.ts';
-import { ask, demoProfile, profileOf, wireCase, within } from './wires.ts';
+import { ask, demoProfile, profileOf, wireCase } from './wires.ts';
 
 describe('createModel', { timeout: 30_000 }, () => {
   const { server: current, start } = useServers();

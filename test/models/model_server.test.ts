@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '../../src/types/json.ts';
 import { type ModelServer, startModelServer, type WireName } from '../emulators/model_server.ts';
-import { within } from './wires.ts';
+import { within } from '../support/within.ts';
 
 const paths: Record<WireName, string> = {
   chat: '/v1/chat/completions',

@@ -6,7 +6,8 @@ import { ModelError } from '../../src/base/errors.ts';
 import { createModel } from '../../src/models/create_model.ts';
 import type { ModelAnswer, ModelMessage, ModelProfile, ModelRequest } from '../../src/types/model.ts';
 import { type ModelServer, type ModelServerOptions, startModelServer } from '../emulators/model_server.ts';
-import { ask, createLogRecorder, createRecorder, type Recorder, requestOf, within } from './wires.ts';
+import { within } from '../support/within.ts';
+import { ask, createLogRecorder, createRecorder, type Recorder, requestOf } from './wires.ts';
 
 /** A fresh server per test as `server()`, more on demand; all are closed after the suite. */
 export function useServers(): { server(): ModelServer; start(options?: ModelServerOptions): Promise<ModelServer> } {

@@ -140,16 +140,3 @@ export function createLogRecorder(): { log: Log; lines: LogLine[]; line(message:
     line: (message) => new Promise((resolve) => waiting.push({ message, resolve })),
   };
 }
-
-/** A promise that is bounded: no test of this folder waits longer than this for an event. */
-export async function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} did not happen within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

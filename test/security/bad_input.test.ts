@@ -1,10 +1,10 @@
 /** What comes from outside can be anything: it gets a clear answer, and the next person gets theirs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signIn } from '../contract/page_person.ts';
-import { freePort } from '../end_to_end/world.ts';
 import { eachDatabase } from '../support/databases.ts';
+import { freePort } from '../support/free_port.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { signIn } from '../support/page_person.ts';
 import { hostileUpdates } from './hostile_updates.ts';
 
 const bounded = { timeout: 60_000 };

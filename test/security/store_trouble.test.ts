@@ -1,12 +1,12 @@
 /** The database fails in the middle: people are told or wait, nothing is lost, and all goes on when the trouble ends. */
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { type PagePerson, signIn } from '../contract/page_person.ts';
-import { createFastClock } from '../crash/fast_clock.ts';
 import { said } from '../end_to_end/world.ts';
 import { eachDatabase } from '../support/databases.ts';
+import { createFastClock } from '../support/fast_clock.ts';
 import { createGate } from '../support/gate.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type PagePerson, signIn } from '../support/page_person.ts';
 
 const timeoutMs = 60_000;
 const wait = { timeoutMs: 30_000 };

@@ -9,9 +9,9 @@ import { createLog } from '../../../src/base/log.ts';
 import type { Adapter, AdapterContext, ChannelState, Inbox } from '../../../src/types/adapter.ts';
 import type { InboundEvent, OutgoingMessage, Place } from '../../../src/types/message.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake_clock.ts';
+import { createWatch } from '../../support/watch.ts';
 
 export const token = '900000001:AAH-not-a-real-token-0123456789abcdef';
-const waitMs = 15_000;
 
 export interface Harness {
   adapter: Adapter;
@@ -40,11 +40,9 @@ export interface HarnessOptions {
 
 /** The adapter is stopped after the test, and must never have said its token. */
 export function createHarness(t: TestContext, options: HarnessOptions): Harness {
-  const waiters = new Set<() => void>();
-  const changed = () => {
-    for (const waiter of waiters) waiter();
-  };
   const lines: string[] = [];
+  const said = () => [...lines, JSON.stringify(harness.reports), JSON.stringify([...harness.counts])].join('\n');
+  const { changed, until } = createWatch(said);
   const state = options.state ?? new Map<string, string>();
   const harness: Omit<Harness, 'adapter'> = {
     stored: [],
@@ -54,24 +52,8 @@ export function createHarness(t: TestContext, options: HarnessOptions): Harness 
     state,
     lines,
     start: () => adapter.start(sink),
-    until(what, ask) {
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiters.delete(look);
-          reject(new Error(`waited in vain for ${what}; said: ${harness.said()}`));
-        }, waitMs);
-        const look = () => {
-          const found = ask();
-          if (!found) return;
-          clearTimeout(timer);
-          waiters.delete(look);
-          resolve(found);
-        };
-        waiters.add(look);
-        look();
-      });
-    },
-    said: () => [...lines, JSON.stringify(harness.reports), JSON.stringify([...harness.counts])].join('\n'),
+    until,
+    said,
   };
   const sink: Inbox = {
     async accept(event) {
@@ -130,7 +112,7 @@ export interface WatchedClock extends FakeClock {
 export function createWatchedClock(): WatchedClock {
   const clock = createFakeClock();
   const pending = new Set<number[]>();
-  const watchers = new Set<() => void>();
+  const watch = createWatch(() => `pending are waits of ${[...pending]} ms`);
   const watched: WatchedClock = {
     ...clock,
     after(ms, callback) {
@@ -140,29 +122,18 @@ export function createWatchedClock(): WatchedClock {
         pending.delete(wait);
         callback();
       });
-      for (const watcher of watchers) watcher();
+      watch.changed();
       return () => {
         pending.delete(wait);
         cancel();
       };
     },
     sleep: (ms, signal) => sleepOn(watched, ms, signal),
-    waiting(fromMs, toMs) {
-      return new Promise((resolve, reject) => {
-        const limit = setTimeout(() => {
-          watchers.delete(look);
-          reject(new Error(`nothing waits ${fromMs} to ${toMs} ms; pending: ${[...pending]}`));
-        }, waitMs);
-        const look = () => {
-          const found = [...pending].find(([ms]) => ms! >= fromMs && ms! <= toMs);
-          if (!found) return;
-          clearTimeout(limit);
-          watchers.delete(look);
-          resolve(found[0]!);
-        };
-        watchers.add(look);
-        look();
-      });
+    async waiting(fromMs, toMs) {
+      const [found] = await watch.until(`a wait of ${fromMs} to ${toMs} ms`, () =>
+        [...pending].find(([ms]) => ms! >= fromMs && ms! <= toMs),
+      );
+      return found!;
     },
   };
   return watched;

@@ -4,7 +4,8 @@ import { createWriter } from '../../../adapters/telegram/formatted.ts';
 import { clip, measure, render, renderPlain } from '../../../adapters/telegram/render.ts';
 import { splitMarkdown } from '../../../src/base/markdown_split.ts';
 import { startTelegramEmulator } from '../../emulators/telegram/index.ts';
-import { createRandom, randomDocument, randomNoise } from './documents.ts';
+import { createRandom } from '../../support/random.ts';
+import { randomDocument, randomNoise } from './documents.ts';
 import { createHarness, message, placeOf, token } from './harness.ts';
 
 const seed = Number(process.env.GATEHOUSE_SEED ?? Date.now() % 1_000_000);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { DeliveryError } from '../../../src/base/errors.ts';
-import { ask } from '../../http/support.ts';
+import { ask } from '../../support/ask.ts';
 import { type Chat, openStream, place, type StreamedEvent, startChat } from './support.ts';
 
 interface Page {

@@ -2,11 +2,11 @@
 import type { TestContext } from 'node:test';
 import { adapter as plugin } from '../../../adapters/web/index.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createLog } from '../../../src/base/log.ts';
 import { createJournal } from '../../../src/store/journal.ts';
 import type { Adapter, Journal } from '../../../src/types/adapter.ts';
 import type { InboundEvent, IncomingMessage } from '../../../src/types/message.ts';
 import { type Gateway, startGateway } from '../../http/support.ts';
+import { silentLog } from '../../support/silent_log.ts';
 
 export interface Chat extends Gateway {
   adapter: Adapter;
@@ -32,7 +32,7 @@ export async function startChat(t: TestContext): Promise<Chat> {
     {},
     {
       channel: 'web',
-      log: createLog({ level: 'silent', format: 'json', secrets: () => [] }),
+      log: silentLog,
       clock: systemClock,
       publicUrl: null,
       journal,
