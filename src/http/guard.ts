@@ -38,7 +38,7 @@ export function judge(caller: Caller, site: Site): Verdict {
   if (!viaPublicName && !site.hosts.has(host)) {
     return refuse(421, 'This is not an address of this gateway. Set gateway.public_url if it should be one.');
   }
-  if (caller.kind === 'platform' || caller.kind === 'hooks') return { allowed: true };
+  if (caller.kind === 'platform') return { allowed: true };
   const outside = caller.forwarded || viaPublicName;
   if (outside && !caller.session) {
     return refuse(403, "Nothing is shown here without a session. Sign in at the gateway's own address.");

@@ -34,8 +34,6 @@ export interface Http {
   stop(): Promise<void>;
   /** A link for one use within 15 minutes, at the gateway's own address. */
   signInLink(link: SignInLink): Promise<string>;
-  /** `http://host:port` as reached from this machine. */
-  url(): string;
 }
 
 const serverLimits = {
@@ -114,7 +112,6 @@ export function createHttp(parts: HttpParts): Http {
   return {
     start,
     stop,
-    url,
     async signInLink(link) {
       const code = await db.tx((q) => mintLink(q, link, clock.now()));
       return `${url()}/signin?code=${code}`;

@@ -13,7 +13,6 @@ export interface Streams {
   admit(response: Response, session: string): Response | null;
   /** Ends the streams of one session, or all. */
   end(session?: string): void;
-  count(): number;
 }
 
 interface Open {
@@ -71,6 +70,5 @@ export function createStreams(clock: Clock): Streams {
     end(session) {
       for (const one of [...open]) if (session === undefined || one.session === session) one.end();
     },
-    count: () => open.size,
   };
 }

@@ -9,14 +9,11 @@ export interface Channel {
 
 export type Target =
   | { kind: 'health' }
-  | { kind: 'readiness' }
-  | { kind: 'metrics' }
-  /** Callbacks of other systems; each checks its own signature. */
-  | { kind: 'hooks' }
   /** Callbacks of a platform; the adapter authenticates them (rule 9). `below` begins with `/`. */
   | { kind: 'platform'; channel: Channel; below: string }
   /** The page of the web channel. */
   | { kind: 'chat'; below: string }
+  /** Everything else the gateway answers itself. */
   | { kind: 'page' };
 
 /** The channel type whose HTTP is the page at /chat and not a platform path. */
@@ -25,10 +22,7 @@ export const pageType = 'web';
 /** `path` is the pathname of a parsed URL: dot segments are gone, escapes are not decoded. */
 export function targetOf(path: string, channels: readonly Channel[]): Target {
   if (path === '/healthz') return { kind: 'health' };
-  if (path === '/readyz') return { kind: 'readiness' };
-  if (path === '/metrics') return { kind: 'metrics' };
   const [, first = '', second = '', ...rest] = path.split('/');
-  if (first === 'hooks') return { kind: 'hooks' };
   if (first === 'chat') return { kind: 'chat', below: path.slice('/chat'.length) || '/' };
   if (first !== pageType) {
     const channel = channels.find(({ type, name }) => type === first && encodeURIComponent(name) === second);

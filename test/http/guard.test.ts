@@ -39,11 +39,8 @@ const table: [name: string, change: Partial<Caller>, status: number][] = [
   ['a page by the public name with its port', { host: 'bots.example.com:443' }, 403],
   ['a page by the public name with a session', { host: 'bots.example.com', session: true }, 0],
   ['the chat by the public name', { kind: 'chat', host: 'bots.example.com' }, 403],
-  ['readiness through a proxy', { kind: 'readiness', forwarded: true }, 403],
-  ['metrics by the public name', { kind: 'metrics', host: 'bots.example.com' }, 403],
   ['a platform call by the public name', { kind: 'platform', method: 'POST', host: 'bots.example.com' }, 0],
   ['a platform call through a proxy', { kind: 'platform', method: 'POST', forwarded: true }, 0],
-  ['a hook through a proxy', { kind: 'hooks', method: 'POST', host: 'bots.example.com', forwarded: true }, 0],
 
   ['POST without Origin and Sec-Fetch-Site', { method: 'POST' }, 403],
   ['POST from our own page', { method: 'POST', origin: 'http://127.0.0.1:8484' }, 0],
