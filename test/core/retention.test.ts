@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { createCleaner } from '../../src/gateway/cleaner.ts';
 import { appendTurns, openConversation } from '../../src/store/conversations.ts';
 import { eachDatabase } from '../support/databases.ts';
-import { createInboxWorld, silentLog } from '../support/inbox_world.ts';
+import { createInboxWorld } from '../support/inbox_world.ts';
+import { silentLog } from '../support/silent_log.ts';
 
 eachDatabase(
   'retention removes what is past its time and keeps the dedupe keys of 30 days',

@@ -3,7 +3,7 @@ import { createLeader } from '../../src/gateway/leader.ts';
 import type { Db } from '../../src/store/db.ts';
 import { eachDatabase } from '../support/databases.ts';
 import { createFakeClock, type FakeClock } from '../support/fake_clock.ts';
-import { silentLog } from '../support/inbox_world.ts';
+import { silentLog } from '../support/silent_log.ts';
 
 /** Two processes that share a database; what they did, in order. */
 function createPair(db: Db) {

@@ -48,6 +48,8 @@ interface Import {
   from: string;
   to: string;
   typeOnly: boolean;
+  /** Loaded where it is needed, by `import()`. */
+  lazy: boolean;
 }
 
 /** Imports and re-exports, static and dynamic; relative ones as paths from the root. */
@@ -56,7 +58,7 @@ function importsOf(file: SourceFile): Import[] {
   return [...file.text.matchAll(pattern)].map((match) => {
     const target = match[3] ?? match[4] ?? '';
     const to = target.startsWith('.') ? posix.join(posix.dirname(file.path), target) : target;
-    return { from: file.path, to, typeOnly: match[2] !== undefined };
+    return { from: file.path, to, typeOnly: match[2] !== undefined, lazy: match[0].includes('(') };
   });
 }
 
@@ -72,6 +74,12 @@ function againstTheArrow({ from, to, typeOnly }: Import): boolean {
   // The words of adapters and tools name the clock and the log; as types they cost nothing.
   if (from.startsWith('src/types/') && to.startsWith('src/base/')) return !typeOnly;
   return from.split('/')[1] !== to.split('/')[1] && rowOf(to) >= rowOf(from);
+}
+
+/** The AI SDK stays behind src/models, and only the profile that needs a provider loads it. */
+function againstTheSdk({ from, to, typeOnly, lazy }: Import): boolean {
+  if (!/^(?:ai|@ai-sdk\/.*)$/.test(to)) return false;
+  return !from.startsWith('src/models/') || !(typeOnly || lazy);
 }
 
 const shown = (imports: readonly Import[]) => imports.map(({ from, to }) => `${from} imports ${to}`);
@@ -90,13 +98,15 @@ describe('imports', () => {
       "const { h } = await import('./h.ts');",
     ].join('\n');
     assert.deepEqual(
-      importsOf({ path: 'src/run/x.ts', text }).map(({ to, typeOnly }) => `${to}${typeOnly ? ' type' : ''}`),
-      ['src/run/a.ts', 'src/base/c.ts type', 'src/store/d.ts', 'f', 'g', 'src/run/h.ts'],
+      importsOf({ path: 'src/run/x.ts', text }).map(
+        ({ to, typeOnly, lazy }) => `${to}${typeOnly ? ' type' : ''}${lazy ? ' lazy' : ''}`,
+      ),
+      ['src/run/a.ts', 'src/base/c.ts type', 'src/store/d.ts', 'f', 'g', 'src/run/h.ts lazy'],
     );
     assert.ok(ofCore.length > 100, `${ofCore.length} imports in src`);
-    assert.ok(againstTheArrow({ from: 'src/store/a.ts', to: 'src/run/b.ts', typeOnly: true }));
-    assert.ok(againstTheArrow({ from: 'src/models/a.ts', to: 'src/queue/b.ts', typeOnly: false }));
-    assert.ok(!againstTheArrow({ from: 'src/run/a.ts', to: 'src/store/b.ts', typeOnly: false }));
+    assert.ok(againstTheArrow({ from: 'src/store/a.ts', to: 'src/run/b.ts', typeOnly: true, lazy: false }));
+    assert.ok(againstTheArrow({ from: 'src/models/a.ts', to: 'src/queue/b.ts', typeOnly: false, lazy: false }));
+    assert.ok(!againstTheArrow({ from: 'src/run/a.ts', to: 'src/store/b.ts', typeOnly: false, lazy: false }));
   });
 
   it('STYLE 3: every folder of src has its place in the order', () => {
@@ -134,11 +144,14 @@ describe('imports', () => {
     assert.deepEqual(shown(wrong), []);
   });
 
-  it('only src/models knows the AI SDK', () => {
-    const wrong = [...ofCore, ...ofPlugins].filter(
-      ({ from, to }) => /^(?:ai|@ai-sdk\/.*)$/.test(to) && !from.startsWith('src/models/'),
-    );
-    assert.deepEqual(shown(wrong), []);
+  it('only src/models knows the AI SDK, and it loads it lazily', () => {
+    const used = ofCore.filter(({ to }) => to.startsWith('@ai-sdk/'));
+    assert.ok(used.length > 0, 'nothing imports the SDK');
+    assert.deepEqual(shown([...ofCore, ...ofPlugins].filter(againstTheSdk)), []);
+    const plain = { from: 'src/models/a.ts', to: '@ai-sdk/openai', typeOnly: false, lazy: false };
+    assert.ok(againstTheSdk(plain));
+    assert.ok(!againstTheSdk({ ...plain, lazy: true }));
+    assert.ok(againstTheSdk({ ...plain, lazy: true, from: 'src/run/a.ts' }));
   });
 
   it('only src/store knows the databases', () => {
