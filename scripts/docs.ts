@@ -68,7 +68,7 @@ export function renderDocs(plugins: Plugins): Record<string, string> {
   const built = new Set(plugins.adapters.map((adapter) => adapter.type));
   const notYetTypes = new Set(laterChannels.map((later) => later.type).filter((type) => !built.has(type)));
   const parts = Object.entries(sections).map(([name, section]) => {
-    const mark = Object.hasOwn(laterSections, name) ? ' (not yet)' : '';
+    const mark = Object.hasOwn(laterSections, name) || laterKeys.includes(name) ? ' (not yet)' : '';
     const heading = `## ${name}${mark}\n\n${literal(String(section.description))}\n\n`;
     if (name !== 'channels') return heading + table(rowsOf(name, section)) + example(name, section);
     const branches = (section.additionalProperties as JsonSchema).oneOf as JsonSchema[];

@@ -26,6 +26,7 @@ export const laterKeys: readonly string[] = [
   'console',
   'secrets.key',
   ...Object.keys(agentKeys).map((key) => `agents.<name>.${key}`),
+  'agents.<name>.capabilities[].secret',
   ...Object.keys(bindingKeys).map((key) => `bindings[].${key}`),
 ];
 const asks = 'questions are not available yet in this version; tools that would ask are refused';
@@ -82,7 +83,10 @@ export function findNotYet(
     const path = ['bindings', index];
     each(path, binding, bindingKeys);
     if (object(binding.access).direct === 'linked')
-      say([...path, 'access', 'direct'], 'linking is not available yet in this version; only accounts in allow get in');
+      say(
+        [...path, 'access', 'direct'],
+        'linking is not available yet in this version; it lets in only admins, accounts in allow, and who was admitted before',
+      );
     if (typeof binding.prompt === 'string' && placeholders.test(binding.prompt))
       say([...path, 'prompt'], 'placeholders are not available yet in this version; they stay as they are');
   }

@@ -52,7 +52,9 @@ function capabilityUse(plugins: readonly CapabilityPlugin[], laterIds: readonly 
       id: text(`Which capability: one of ${ids.join(', ')}, or container:ID, skill:NAME, mcp:KEY.`),
       enabled: flag('`false` switches it off without losing its settings.', true),
       config: { type: 'object', default: {}, description: "The capability's own settings." },
-      approval: approval('For all its tools.', { default: 'default' }),
+      approval: approval('For all its tools. `required` refuses them, since nobody can be asked yet.', {
+        default: 'default',
+      }),
       tool_approval: open('For single tools, by tool id; goes before `approval`.', approval('For this tool.')),
       tool_overrides: toolOverrides,
       secret: optionalText('Name of the stored secret that meets a declared key requirement.'),
@@ -86,8 +88,10 @@ export function agents(plugins: readonly CapabilityPlugin[], laterIds: readonly 
       instructions: text('What the agent is told; or `instructions_file`.'),
       instructions_file: text('A text file with the instructions.', { examples: ['./agents/helper/agent.md'] }),
       permission_mode: choice(
-        'What tools may do: `read-only` blocks everything that is not safe; `mutating-with-confirm` asks before ' +
-          'anything that changes something; `dual-sign-required` lets dangerous tools ask two people.',
+        'What tools may do: `read-only` blocks everything that is not safe; `mutating-with-confirm` blocks what is ' +
+          'dangerous, unless `policies` names it; `dual-sign-required` lets dangerous tools ask two people. A tool that ' +
+          'changes something asks first, unless it says itself or `policies` say that it need not. Nobody can be asked ' +
+          'yet: what would ask is refused.',
         ['read-only', 'mutating-with-confirm', 'dual-sign-required'],
         { default: 'mutating-with-confirm' },
       ),
@@ -109,8 +113,9 @@ export function agents(plugins: readonly CapabilityPlugin[], laterIds: readonly 
 
 const access = section('Who may talk to the agent.', {
   direct: choice(
-    'In one-to-one chats: `open`; `allowlist`; `pairing`, a code that an admin confirms; `linked`. Absent = what is ' +
-      'right for the platform: pairing on Telegram and iMessage, open elsewhere.',
+    'In one-to-one chats: `open`; `allowlist`, the accounts in `allow`; `pairing`, a code that an admin confirms; ' +
+      '`linked`, people with a linked account (not yet: it lets in nobody new). Absent = what is right for the ' +
+      'platform: pairing on Telegram and iMessage, open elsewhere.',
     ['open', 'allowlist', 'pairing', 'linked'],
   ),
   group: choice(
@@ -242,6 +247,6 @@ export const bindings: JsonSchema = list(
 
 export const policies: JsonSchema = open(
   "The admin's global tool policies, by capability id as agents name it, then tool id.",
-  open('By tool id.', choice('`allow`, `ask` or `block`.', ['allow', 'ask', 'block'])),
+  open('By tool id.', choice('`ask` refuses the call, since nobody can be asked yet.', ['allow', 'ask', 'block'])),
   { examples: [{ __builtin__: { set_schedule: 'ask' }, 'mcp:github': { search_issues: 'allow' } }] },
 );

@@ -15,8 +15,8 @@ import {
 
 export const gateway = section('The process: where it listens, keeps its data, and how it speaks.', {
   name: text('What the gateway calls itself.', { default: 'Gatehouse' }),
-  data_dir: text('Database, workspaces, uploads, generated files and keys; created 0700.', { default: './data' }),
-  listen: text('The one HTTP port: chat page, console, API, webhooks, button callbacks.', {
+  data_dir: text('The database, files that people sent, and the control socket; created 0700.', { default: './data' }),
+  listen: text('The one HTTP port: chat page, calls of the platforms, health and metrics.', {
     default: '127.0.0.1:8484',
     pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[^\\s:\\[\\]]+):[0-9]{1,5}$',
     'x-message': 'must be host:port, such as 127.0.0.1:8484 or [::1]:8484',
@@ -34,10 +34,15 @@ export const gateway = section('The process: where it listens, keeps its data, a
       default: 'auto',
     }),
   }),
-  language: choice('Wording of approvals, commands and notices; a person may override it.', ['en', 'de', 'pt'], {
-    default: 'en',
+  language: choice(
+    'Wording of commands and notices, for people whose platform does not tell their language.',
+    ['en', 'de', 'pt'],
+    { default: 'en' },
+  ),
+  timezone: text('IANA name: when a day of budgets and usage begins, and the time that agents are told.', {
+    default: 'UTC',
+    examples: ['Europe/Berlin'],
   }),
-  timezone: text('IANA name; for people who have set none.', { default: 'UTC', examples: ['Europe/Berlin'] }),
   concurrency: section('How much runs at once in this process.', {
     runs: count('Runs that may be active at once.', { default: 64, maximum: 10_000 }),
   }),
@@ -114,14 +119,14 @@ export const models = named(
   ),
 );
 
-export const consolePages = section('The admin pages; the first sign-in link is printed at start.', {
+export const consolePages = section('The admin pages.', {
   enabled: flag('Whether /console is served.', true),
 });
 
 export const metrics = section('Prometheus metrics.', { enabled: flag('Whether /metrics is served.', true) });
 
 export const retention = section('How long things are kept.', {
-  messages: duration('Messages and conversations.', '365d'),
+  messages: duration('Messages and conversations, with the lines of the chat page.', '365d'),
   runs: duration('Runs, their steps and calls.', '90d'),
   uploads: duration('Files that people sent.', '30d'),
 });
