@@ -1,8 +1,7 @@
 export type Granularity = 'minute' | 'hour' | 'day';
 
-/** One line for the model. `now` is epoch milliseconds; a zone that does not exist is told in UTC. Pure. */
-export function clockLine(now: number, timezone: string, granularity: Granularity): string {
-  const zone = isZone(timezone) ? timezone : 'UTC';
+/** One line for the model. `now` is epoch milliseconds, `zone` an IANA name that exists. Pure. */
+export function clockLine(now: number, zone: string, granularity: Granularity): string {
   const part = partsOf(now, zone);
   const day = `It is ${part.weekday}, ${part.year}-${part.month}-${part.day}`;
   const offset = zone === 'UTC' ? '' : `, ${part.timeZoneName?.replace('GMT', 'UTC')}`;
@@ -13,8 +12,17 @@ export function clockLine(now: number, timezone: string, granularity: Granularit
   return `${day}, between ${part.hour}:00 and ${nextHour}:00 ${place}.`;
 }
 
-function partsOf(now: number, timeZone: string): Partial<Record<Intl.DateTimeFormatPartTypes, string>> {
-  const format = new Intl.DateTimeFormat('en-GB', {
+/** A format takes far longer to make than to use; there are as many as there are zones. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function partsOf(now: number, zone: string): Partial<Record<Intl.DateTimeFormatPartTypes, string>> {
+  const format = formats.get(zone) ?? createFormat(zone);
+  formats.set(zone, format);
+  return Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]));
+}
+
+function createFormat(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-GB', {
     timeZone,
     weekday: 'long',
     year: 'numeric',
@@ -25,13 +33,4 @@ function partsOf(now: number, timeZone: string): Partial<Record<Intl.DateTimeFor
     hourCycle: 'h23',
     timeZoneName: 'longOffset',
   });
-  return Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]));
-}
-
-function isZone(timezone: string): boolean {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: timezone }));
-  } catch {
-    return false;
-  }
 }

@@ -10,7 +10,7 @@ export const capability: CapabilityPlugin<ClockConfig> = {
   id: 'clock',
   name: 'Clock',
   category: 'core',
-  description: "The current date, weekday and time in the person's time zone.",
+  description: 'The current date, weekday and time, in `gateway.timezone`.',
   configSchema: {
     type: 'object',
     properties: {
@@ -26,7 +26,7 @@ export const capability: CapabilityPlugin<ClockConfig> = {
   attach(run, config) {
     const { facts } = run;
     const granularity = config.granularity ?? 'minute';
-    run.reminder(() => clockLine(facts.now(), facts.person?.timezone ?? 'UTC', granularity));
+    run.reminder(() => clockLine(facts.now(), facts.timezone, granularity));
   },
 };
 export default capability;

@@ -43,10 +43,10 @@ export async function openWork(
   const account = await findAccount(db, run.place.channel, run.userId);
   const words = wordsFor(account?.language, settings.language);
   const direct = conversation.audience === 'direct';
-  const person = account
-    ? { id: account.personId, name: account.name, timezone: account.timezone ?? settings.timezone }
-    : null;
-  const facts = { agent: run.agent, place: run.place, audience: conversation.audience, person, now: () => clock.now() };
+  const timezone = account?.timezone ?? settings.timezone;
+  const person = account ? { id: account.personId, name: account.name, timezone } : null;
+  const { agent, place } = run;
+  const facts = { agent, place, audience: conversation.audience, person, timezone, now: () => clock.now() };
   const offer = attachCapabilities(parts.capabilities, spec, facts);
   const again = run.claims > 1;
   const firstPiece = again ? ((await findFirstPiece(db, run.id))?.id ?? null) : null;

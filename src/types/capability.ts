@@ -22,7 +22,9 @@ export interface RunFacts {
   agent: string;
   place: Place;
   audience: Audience;
-  person: { id: string; name: string; timezone: string } | null;
+  person: { id: string; name: string } | null;
+  /** The person's, or the gateway's where none is known: an IANA name that exists. */
+  timezone: string;
   now(): number;
 }
 
