@@ -99,7 +99,9 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
   });
   app.get('/metrics', async (c) => {
     if (!c.get('trusted')) return c.text('Metrics need a direct connection from this machine, or a session.\n', 403);
-    return c.text(await parts.metrics(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
+    const text = await parts.metrics();
+    if (text === '') return c.notFound();
+    return c.text(text, 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
   });
   app.get('/', (c) => c.redirect('/chat'));
   app.get('/signin', signIn.show);

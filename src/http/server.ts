@@ -22,7 +22,7 @@ export interface HttpParts {
   log: Log;
   channels(): readonly Channel[];
   readiness(): Readiness | Promise<Readiness>;
-  /** Prometheus text. */
+  /** Prometheus text; empty when it is switched off. */
   metrics(): Promise<string>;
   onOwner(who: SignedIn, q: Transaction): Promise<void>;
 }

@@ -66,6 +66,11 @@ test('R93: reasons in readyz and metrics go to this machine or a session', async
   assert.match((await ask(`${gateway.url}/metrics`, { headers: { ...proxied, cookie } })).text, /gatehouse_up/);
 });
 
+test('metrics that are switched off are an address that leads nowhere', async (t) => {
+  const { url } = await startGateway(t, { metrics: async () => '' });
+  assert.equal((await ask(`${url}/metrics`)).status, 404);
+});
+
 test('R93: the front door leads to the chat, and an unknown address to a page', async (t) => {
   const { url } = await startGateway(t);
   const front = await ask(`${url}/`);
