@@ -44,7 +44,7 @@ export const adapter: AdapterPlugin<TelegramConfig> = {
     additionalProperties: false,
     required: ['token'],
     properties: {
-      token: { type: 'string', minLength: 1, description: 'The bot token that @BotFather gave. A secret.' },
+      token: { type: 'string', minLength: 1, 'x-secret': true, description: 'The bot token that @BotFather gave.' },
       mode: {
         enum: ['polling', 'webhook'],
         default: 'polling',
@@ -54,7 +54,8 @@ export const adapter: AdapterPlugin<TelegramConfig> = {
         type: ['string', 'null'],
         pattern: '^[A-Za-z0-9_-]{1,256}$',
         default: null,
-        description: 'What Telegram must show with every webhook call. Absent = one is made and kept. A secret.',
+        'x-secret': true,
+        description: 'What Telegram must show with every webhook call. Absent = one is made and kept.',
       },
       api_url: {
         type: 'string',
@@ -68,7 +69,7 @@ export const adapter: AdapterPlugin<TelegramConfig> = {
   groupsNeedAdmission: true,
   accountIds: {
     pattern: '^[0-9]{1,16}$',
-    hint: 'a Telegram account is its number, not its @username; `whoami` tells it',
+    hint: 'on Telegram a number',
   },
   create,
 };

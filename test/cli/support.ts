@@ -1,7 +1,8 @@
 import type { TestContext } from 'node:test';
 import { runCli } from '../../src/cli/index.ts';
 import type { Program } from '../../src/cli/program.ts';
-import { folderWith, plugins } from '../config/support.ts';
+import { plugins } from '../../src/plugins.ts';
+import { folderWith } from '../config/support.ts';
 
 export const valid = `models: { main: { provider: demo } }
 channels: { page: { type: web } }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
-import { folderWith, load, plugins } from './support.ts';
+import { plugins } from '../../src/plugins.ts';
+import { folderWith, load } from './support.ts';
 
 const small = `
 models: { main: { provider: demo } }
@@ -104,7 +105,7 @@ test('R13: every default of a binding, access by platform', (t) => {
     directThreads: false,
     trigger: 'follow',
     prompt: null,
-    access: { direct: 'open', group: 'open', allow: [], rateLimit: { count: 10, perMs: 60_000 } },
+    access: { direct: 'open', group: 'allowlist', allow: [], rateLimit: { count: 10, perMs: 60_000 } },
     onBusy: 'queue',
     bots: 'ignore',
     stream: true,

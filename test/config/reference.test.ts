@@ -7,8 +7,8 @@ import { parse } from 'yaml';
 import { formatIssue } from '../../src/config/issue.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createConfigSchema } from '../../src/config/schema.ts';
+import { plugins } from '../../src/plugins.ts';
 import type { JsonObject, JsonSchema } from '../../src/types/json.ts';
-import { plugins } from './support.ts';
 
 const file = join(import.meta.dirname, '..', 'fixtures', 'config.reference.yaml');
 const env = {

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { messageOf } from '../../src/base/errors.ts';
 import { formatIssue } from '../../src/config/issue.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { errorsOf, folderWith, load, plugins } from './support.ts';
+import { plugins } from '../../src/plugins.ts';
+import { errorsOf, folderWith, load } from './support.ts';
 
 /** A valid file to which a test adds what is wrong: lines of an agent, of a binding, or of the file. */
 function file({ models = '', channels = '', agent = '', binding = '', more = '' }): string {
