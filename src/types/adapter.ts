@@ -57,6 +57,7 @@ export type ChannelState = 'starting' | 'up' | 'down' | 'failed';
 
 /** One request of the gateway's HTTP server that belongs to this channel. */
 export interface ChannelRequest {
+  /** Its body is in memory and at most 1 MiB. */
   request: Request;
   /** Path below the channel's prefix, beginning with `/`. */
   path: string;
