@@ -10,6 +10,7 @@ import { exitCodes } from './cli/program.ts';
 import { type LoadedConfig, loadConfig, settleAuto } from './config/load.ts';
 import type { Plugins } from './config/schema.ts';
 import { startControl } from './control/server.ts';
+import type { Gateway } from './gateway/gateway.ts';
 
 const loadPlugins = async (): Promise<Plugins> => (await import('./plugins.ts')).plugins;
 
@@ -46,7 +47,7 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
       now: () => systemClock.now(),
       timezone: loaded.config.gateway.timezone,
       language: loaded.config.gateway.language,
-      groupsNeedAdmission: (channel) => gateway.settings().channels.get(channel)?.groupsNeedAdmission,
+      factsOf: (channel) => gateway.settings().channels.get(channel),
       version,
       startedAt,
       url: gateway.url,
@@ -74,9 +75,7 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody looked'));
 
   await greet(gateway, loaded, options.open);
-  const keepAlive = setInterval(() => {}, 3_600_000);
   const code = await ended;
-  clearInterval(keepAlive);
   await control.close();
   await gateway.stop();
   return code;
@@ -95,12 +94,7 @@ function needsRestart(before: LoadedConfig, after: LoadedConfig): string[] {
 }
 
 async function greet(
-  gateway: {
-    url: string;
-    claimCode: string | null;
-    signInLink(name: null): Promise<string>;
-    reports(): { type: string }[];
-  },
+  gateway: Pick<Gateway, 'url' | 'claimCode' | 'signInLink' | 'reports'>,
   loaded: LoadedConfig,
   open: boolean,
 ): Promise<void> {
@@ -133,23 +127,20 @@ function openInBrowser(link: string): void {
 }
 
 async function offline(loaded: LoadedConfig, command: string, args: Record<string, unknown>): Promise<unknown> {
-  const [{ openStore }, { lockDataFolder }, { offlineHandlers }, plugins] = await Promise.all([
+  const [{ openOwnStore }, { offlineHandlers }, plugins] = await Promise.all([
     import('./store/open.ts'),
-    import('./store/lock.ts'),
     import('./gateway/control.ts'),
     loadPlugins(),
   ]);
   const { config } = loaded;
-  const lock = config.storage.url.startsWith('sqlite:') ? lockDataFolder(config.gateway.dataDir) : null;
-  const db = await openStore(config.storage.url);
+  const { db, close } = await openOwnStore(config.storage.url, config.gateway.dataDir);
   try {
     const handler = offlineHandlers({
       db,
       now: () => systemClock.now(),
       timezone: config.gateway.timezone,
       language: config.gateway.language,
-      groupsNeedAdmission: (channel) =>
-        plugins.adapters.find(({ type }) => type === config.channels[channel]?.type)?.groupsNeedAdmission,
+      factsOf: (channel) => plugins.adapters.find(({ type }) => type === config.channels[channel]?.type),
     })[command];
     if (!handler)
       throw new GatehouseError('unavailable', `${command} needs a running gateway`, {
@@ -157,8 +148,7 @@ async function offline(loaded: LoadedConfig, command: string, args: Record<strin
       });
     return await handler(args as Parameters<typeof handler>[0]);
   } finally {
-    await db.close();
-    lock?.release();
+    await close();
   }
 }
 

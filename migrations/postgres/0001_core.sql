@@ -2,7 +2,6 @@ create table people (
   id text primary key,
   name text not null,
   language text,
-  timezone text,
   created_at bigint not null
 );
 
@@ -11,7 +10,6 @@ create table accounts (
   user_id text not null,
   person_id text not null references people(id),
   name text not null,
-  membership text not null,
   admin bigint not null default 0,
   paired_at bigint,
   paired_by text,
@@ -19,7 +17,6 @@ create table accounts (
   created_at bigint not null,
   primary key (channel, user_id)
 );
-create index accounts_person on accounts (person_id);
 create index accounts_admin on accounts (admin) where admin = 1;
 
 create table pairings (
@@ -67,13 +64,10 @@ create table audit (
   before text,
   after text
 );
-create index audit_at on audit (at);
 
 create table chats (
   channel text not null,
   chat text not null,
-  kind text not null,
-  title text not null,
   admitted_by text,
   admission_notice_at bigint,
   added_by text,
@@ -127,13 +121,11 @@ create table conversations (
   chat text not null,
   thread text,
   audience text not null,
-  person_id text,
   turns bigint not null default 0,
   summary text,
   summary_until bigint not null default 0,
   notice_at bigint,
-  created_at bigint not null,
-  last_at bigint not null
+  created_at bigint not null
 );
 create unique index conversations_open on conversations (key) where open = 1;
 create index conversations_chat on conversations (channel, chat);
@@ -154,7 +146,6 @@ create table inbox (
   part_of text,
   not_before bigint not null default 0,
   payload text,
-  sent_at bigint not null,
   received_at bigint not null,
   unique (channel, key)
 );
@@ -162,6 +153,8 @@ create index inbox_waiting on inbox (conversation_id, id) where state = 'waiting
 -- The whole queue in order, whatever the size of the table.
 create index inbox_ready on inbox (id, conversation_id, not_before) where state = 'waiting';
 create index inbox_run on inbox (run_id) where run_id is not null;
+-- For the row of the conversation, which goes with the last of its rows here.
+create index inbox_conversation on inbox (conversation_id) where conversation_id is not null;
 create index inbox_message on inbox (channel, chat, message_id);
 create index inbox_account on inbox (channel, user_id, received_at);
 
@@ -169,7 +162,7 @@ create table runs (
   id text primary key,
   conversation_id text not null references conversations(id),
   state text not null,
-  version bigint not null,
+  claims bigint not null default 0,
   agent text not null,
   agent_version bigint not null,
   binding text not null,
@@ -178,7 +171,7 @@ create table runs (
   thread text,
   reply_to text,
   user_id text not null,
-  stop_requested bigint not null default 0,
+  stop_requested text,
   active_ms bigint not null default 0,
   error text,
   owner text,
@@ -187,6 +180,7 @@ create table runs (
   finished_at bigint
 );
 create unique index runs_active on runs (conversation_id) where state in ('queued', 'running');
+create index runs_conversation on runs (conversation_id);
 create index runs_open on runs (id) where state in ('queued', 'running');
 
 -- What the run's transcript consists of, in order; `seq` 0 is the opening user message.
@@ -224,7 +218,6 @@ create table turns (
   seq bigint not null,
   run_id text not null,
   role text not null,
-  speaker text,
   body text not null,
   created_at bigint not null,
   primary key (conversation_id, seq)

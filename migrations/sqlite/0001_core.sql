@@ -2,7 +2,6 @@ create table people (
   id text primary key,
   name text not null,
   language text,
-  timezone text,
   created_at integer not null
 ) strict, without rowid;
 
@@ -11,7 +10,6 @@ create table accounts (
   user_id text not null,
   person_id text not null references people(id),
   name text not null,
-  membership text not null,
   admin integer not null default 0,
   paired_at integer,
   paired_by text,
@@ -19,7 +17,6 @@ create table accounts (
   created_at integer not null,
   primary key (channel, user_id)
 ) strict, without rowid;
-create index accounts_person on accounts (person_id);
 create index accounts_admin on accounts (admin) where admin = 1;
 
 create table pairings (
@@ -67,13 +64,10 @@ create table audit (
   before text,
   after text
 ) strict, without rowid;
-create index audit_at on audit (at);
 
 create table chats (
   channel text not null,
   chat text not null,
-  kind text not null,
-  title text not null,
   admitted_by text,
   admission_notice_at integer,
   added_by text,
@@ -127,13 +121,11 @@ create table conversations (
   chat text not null,
   thread text,
   audience text not null,
-  person_id text,
   turns integer not null default 0,
   summary text,
   summary_until integer not null default 0,
   notice_at integer,
-  created_at integer not null,
-  last_at integer not null
+  created_at integer not null
 ) strict, without rowid;
 create unique index conversations_open on conversations (key) where open = 1;
 create index conversations_chat on conversations (channel, chat);
@@ -154,7 +146,6 @@ create table inbox (
   part_of text,
   not_before integer not null default 0,
   payload text,
-  sent_at integer not null,
   received_at integer not null,
   unique (channel, key)
 ) strict, without rowid;
@@ -162,6 +153,8 @@ create index inbox_waiting on inbox (conversation_id, id) where state = 'waiting
 -- The whole queue in order, whatever the size of the table.
 create index inbox_ready on inbox (id, conversation_id, not_before) where state = 'waiting';
 create index inbox_run on inbox (run_id) where run_id is not null;
+-- For the row of the conversation, which goes with the last of its rows here.
+create index inbox_conversation on inbox (conversation_id) where conversation_id is not null;
 create index inbox_message on inbox (channel, chat, message_id);
 create index inbox_account on inbox (channel, user_id, received_at);
 
@@ -169,7 +162,7 @@ create table runs (
   id text primary key,
   conversation_id text not null references conversations(id),
   state text not null,
-  version integer not null,
+  claims integer not null default 0,
   agent text not null,
   agent_version integer not null,
   binding text not null,
@@ -178,7 +171,7 @@ create table runs (
   thread text,
   reply_to text,
   user_id text not null,
-  stop_requested integer not null default 0,
+  stop_requested text,
   active_ms integer not null default 0,
   error text,
   owner text,
@@ -187,6 +180,7 @@ create table runs (
   finished_at integer
 ) strict, without rowid;
 create unique index runs_active on runs (conversation_id) where state in ('queued', 'running');
+create index runs_conversation on runs (conversation_id);
 create index runs_open on runs (id) where state in ('queued', 'running');
 
 -- What the run's transcript consists of, in order; `seq` 0 is the opening user message.
@@ -224,7 +218,6 @@ create table turns (
   seq integer not null,
   run_id text not null,
   role text not null,
-  speaker text,
   body text not null,
   created_at integer not null,
   primary key (conversation_id, seq)
@@ -291,7 +284,7 @@ create table former_chats (
   former text not null,
   chat text not null,
   primary key (channel, former)
-) strict;
+) strict, without rowid;
 
 create index former_chats_by_chat on former_chats (channel, chat);
 
@@ -300,4 +293,4 @@ create table channel_leases (
   channel text primary key,
   owner text not null,
   lease_until integer not null
-) strict;
+) strict, without rowid;

@@ -18,8 +18,6 @@ export interface LogOptions {
   write?: (line: string) => void;
 }
 
-const levelNames: Record<number, string> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
-
 export function createLog(options: LogOptions): Log {
   const write = options.write ?? ((line: string) => void process.stderr.write(line));
   const pretty = options.format === 'pretty' || (options.format === 'auto' && process.stderr.isTTY === true);
@@ -52,11 +50,10 @@ export function mask(text: string, secrets: readonly string[]): string {
 function prettyLine(line: string): string {
   try {
     const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
-    const label = typeof level === 'number' ? (levelNames[level] ?? String(level)) : String(level);
     const fields = Object.entries(rest)
       .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
       .join(' ');
-    return `${String(time).slice(11, 19)} ${label.padEnd(5)} ${String(msg)}${fields ? `  ${fields}` : ''}\n`;
+    return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(msg)}${fields ? `  ${fields}` : ''}\n`;
   } catch {
     return line;
   }

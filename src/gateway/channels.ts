@@ -27,7 +27,7 @@ export interface ChannelsParts {
   owner: string;
   metrics: Metrics;
   plugins: readonly AdapterPlugin[];
-  publicUrl: () => string | null;
+  publicUrl: string | null;
   inboxOf: (channel: string) => Inbox;
   commands: () => { name: string; description: string }[];
 }
@@ -89,7 +89,7 @@ export function createChannels(parts: ChannelsParts): Channels {
       channel: name,
       log,
       clock: parts.clock,
-      publicUrl: parts.publicUrl(),
+      publicUrl: parts.publicUrl,
       journal: createJournal(parts.db, parts.clock, name),
       state: createChannelState(parts.db, name),
       report: tell,
@@ -151,7 +151,11 @@ export function createChannels(parts: ChannelsParts): Channels {
       new Map(
         [...running].map(([name, { plugin, adapter }]) => [
           name,
-          { type: plugin.type, threads: adapter.features.threads, groupsNeedAdmission: plugin.groupsNeedAdmission },
+          {
+            threads: adapter.features.threads,
+            groupsNeedAdmission: plugin.groupsNeedAdmission,
+            accountIds: plugin.accountIds,
+          },
         ]),
       ),
     list: () => [...running].map(([name, { plugin, adapter }]) => ({ name, type: plugin.type, adapter })),

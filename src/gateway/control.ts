@@ -11,15 +11,15 @@ import type {
   UsageResult,
 } from '../control/results.ts';
 import type { ControlHandler } from '../control/server.ts';
-import { enqueue } from '../outbox/enqueue.ts';
-import { admitAccount, admitByCode, admitChat, mintClaim } from '../people/admission.ts';
+import { admitAndTell } from '../inbox/admit_and_tell.ts';
+import { admit, mintClaim } from '../people/admission.ts';
 import { listPairings } from '../store/accounts.ts';
 import type { Db } from '../store/db.ts';
 import { countAllWaiting } from '../store/inbox.ts';
 import { usageByAgent } from '../store/ledger.ts';
 import { outboxBacklog } from '../store/outbox.ts';
 import { countActiveRuns } from '../store/runs.ts';
-import type { Settings } from '../types/settings.ts';
+import type { AdmissionFacts, Settings } from '../types/settings.ts';
 import { wordsFor } from '../words/index.ts';
 import type { ChannelReport } from './channels.ts';
 
@@ -28,8 +28,8 @@ export interface OfflineParts {
   now: () => number;
   timezone: string;
   language: string;
-  /** Whether groups of a channel must be admitted, by its name; undefined = no such channel. */
-  groupsNeedAdmission: (channel: string) => boolean | undefined;
+  /** Undefined = no such channel. */
+  factsOf: (channel: string) => AdmissionFacts | undefined;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -44,15 +44,8 @@ export function offlineHandlers(parts: OfflineParts): Record<string, ControlHand
         return { pending: pending.map((one) => ({ ...one, account: `${one.channel}:${one.userId}` })) };
       }
       if (args.action === 'code') {
-        const pairing = await db.tx(async (q) => {
-          const admitted = await admitByCode(q, String(args.code), 'cli', now());
-          if (!admitted) return null;
-          const place = { channel: admitted.channel, chat: admitted.chat };
-          const markdown = wordsFor(null, parts.language).pairAdmitted;
-          const notice = { place, direct: true, markdown, runId: null, replyTo: null, priority: 'notice' as const };
-          await enqueue(q, notice, { textLength: markdown.length, measure: (text) => text.length }, now());
-          return admitted;
-        });
+        const words = wordsFor(null, parts.language);
+        const pairing = await db.tx((q) => admitAndTell(q, String(args.code), 'cli', words, now()));
         if (!pairing)
           throw new GatehouseError('not_found', 'no open request has that code', {
             hint: 'codes are good for one hour; "gatehouse pair list" shows who waits',
@@ -62,18 +55,13 @@ export function offlineHandlers(parts: OfflineParts): Record<string, ControlHand
       const account = String(args.account);
       const colon = account.indexOf(':');
       const [channel, id] = [account.slice(0, colon), account.slice(colon + 1)];
-      const groups = parts.groupsNeedAdmission(channel);
-      if (groups === undefined)
+      const facts = parts.factsOf(channel);
+      if (!facts)
         throw new GatehouseError('not_found', `there is no channel "${channel}"`, {
           hint: 'write <channel>:<user id> with a key under channels: of config.yaml',
         });
-      // A group's id on Telegram is negative.
-      if (groups && id.startsWith('-')) {
-        await db.tx((q) => admitChat(q, channel, id, 'cli', now()));
-        return { account, name: '' };
-      }
-      const admitted = await db.tx((q) => admitAccount(q, channel, id, '', 'cli', now()));
-      return { account, name: admitted.name };
+      const admitted = await db.tx((q) => admit(q, { channel, id }, facts, 'cli', now()));
+      return { account, name: admitted?.name ?? '' };
     },
     async usage(args): Promise<UsageResult> {
       const since = startOfDay(now(), parts.timezone) - (Number(args.days ?? 30) - 1) * dayMs;

@@ -1,17 +1,18 @@
 /** Puts the stages together and starts them. Everything they need is handed in from here; nothing here decides. */
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
+import { GatehouseError, messageOf } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import type { Plugins } from '../config/schema.ts';
 import { createHttp } from '../http/server.ts';
-import { createInbox, type InboxParts } from '../inbox/accept.ts';
+import { createInbox } from '../inbox/accept.ts';
+import type { InboxParts } from '../inbox/arrival.ts';
+import { moveChat } from '../inbox/changes.ts';
 import { describeCommands } from '../inbox/commands.ts';
 import { createDispatch } from '../inbox/dispatch.ts';
-import { rekeyChat } from '../inbox/route.ts';
 import { createModel } from '../models/create_model.ts';
 import { createDeliver } from '../outbox/deliver.ts';
 import { enqueue } from '../outbox/enqueue.ts';
@@ -19,10 +20,9 @@ import { ensureOwner, mintClaim } from '../people/admission.ts';
 import { isFinal } from '../run/machine.ts';
 import { createWorker } from '../run/worker.ts';
 import { anyAdmin } from '../store/accounts.ts';
-import { migrateChat } from '../store/chats.ts';
 import type { CommitHooks, Db } from '../store/db.ts';
-import { createDataFolder, lockDataFolder } from '../store/lock.ts';
-import { openStore } from '../store/open.ts';
+import { createDataFolder } from '../store/lock.ts';
+import { openOwnStore } from '../store/open.ts';
 import { freeForeignSends, isReplaced, outboxPriority } from '../store/outbox.ts';
 import { freeForeignRuns, readRun } from '../store/runs.ts';
 import { createValueStore } from '../store/values.ts';
@@ -64,24 +64,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let { config } = options;
   const { dataDir } = config.gateway;
   createDataFolder(dataDir);
-  const local = config.storage.url.startsWith('sqlite:');
-  const lock = local ? lockDataFolder(dataDir) : null;
   const owner = newId(clock.now());
 
-  const db = await openStore(config.storage.url, { log, ...(options.hooks ? { hooks: options.hooks } : {}) }).catch(
-    (error) => {
-      lock?.release();
-      throw error;
-    },
-  );
+  const { db, close } = await openOwnStore(config.storage.url, dataDir, {
+    log,
+    ...(options.hooks ? { hooks: options.hooks } : {}),
+  });
   // With SQLite this process is the only one: what another left half done is free at once (DESIGN, Storage).
-  if (local)
+  if (db.dialect === 'sqlite')
     await db.tx(async (q) => {
       await freeForeignRuns(q, owner);
       await freeForeignSends(q, owner);
     });
 
-  const metrics = createMetrics(() => db, clock);
+  const metrics = createMetrics(db, clock);
   let models = new Map<string, Model>();
   let settings: Settings;
 
@@ -101,7 +97,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     owner,
     metrics,
     plugins: plugins.adapters,
-    publicUrl: () => config.gateway.publicUrl,
+    // As the HTTP server has it: a reload changes neither.
+    publicUrl: config.gateway.publicUrl,
     inboxOf: (channel) => createInbox(inboxParts, channel),
     commands: () => describeCommands(wordsFor(null, config.gateway.language)),
   });
@@ -140,8 +137,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     owner,
     channels: () => channels.list().map(({ name }) => name),
     adapterOf: channels.adapterOf,
-    onMigrated: (channel, from, to) =>
-      db.tx((q) => migrateChat(q, channel, from, to, (key) => rekeyChat(key, from, to))),
+    onMigrated: (channel, from, to) => db.tx((q) => moveChat(q, channel, { from, to })),
     async onFailed(row) {
       // Once, and never about the notice itself, so that an unreachable chat does not fill the outbox.
       const adapter = channels.adapterOf(row.place.channel);
@@ -191,12 +187,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onOwner: (who, q) => ensureOwner(q, who, clock.now()),
   });
 
-  const undo = async () => {
-    await db.close();
-    lock?.release();
-  };
   const { url } = await http.start().catch(async (error) => {
-    await undo();
+    await close();
     throw error;
   });
   deliver.start();
@@ -215,7 +207,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     claimCode,
     async signInLink(name) {
       const web = channels.list().find((channel) => channel.type === 'web');
-      if (!web) throw new Error('there is no channel of type web, so there is no page to sign in to');
+      if (!web)
+        throw new GatehouseError('unavailable', 'there is no channel of type web, so there is no page to sign in to', {
+          hint: 'add a channel with type: web and a binding for it to config.yaml, then "gatehouse reload"',
+        });
       const id =
         name === null
           ? 'owner'
@@ -240,7 +235,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         await deliver.stop();
         await channels.close();
         await http.stop();
-        await undo();
+        await close();
       })();
       return stopping;
     },

@@ -33,7 +33,7 @@ export interface Metrics {
   text(channels: readonly { name: string; state: string; since: number }[]): Promise<string>;
 }
 
-export function createMetrics(db: () => Db | null, clock: Clock): Metrics {
+export function createMetrics(db: Db, clock: Clock): Metrics {
   const registry = new Registry();
   const made = new Map<string, Counter>();
   for (const [name, help] of Object.entries(counters))
@@ -74,13 +74,10 @@ export function createMetrics(db: () => Db | null, clock: Clock): Metrics {
         channelUp.set({ channel: name }, state === 'up' ? 1 : 0);
         channelAge.set({ channel: name }, Math.max(0, clock.now() - since) / 1000);
       }
-      const store = db();
-      if (store) {
-        const backlog = await outboxBacklog(store);
-        waiting.set(backlog.count);
-        age.set(backlog.oldest === null ? 0 : Math.max(0, clock.now() - backlog.oldest) / 1000);
-        active.set(await countActiveRuns(store));
-      }
+      const backlog = await outboxBacklog(db);
+      waiting.set(backlog.count);
+      age.set(backlog.oldest === null ? 0 : Math.max(0, clock.now() - backlog.oldest) / 1000);
+      active.set(await countActiveRuns(db));
       memory.set(process.memoryUsage.rss());
       return registry.metrics();
     },

@@ -5,7 +5,7 @@ import { wellFormed } from '../base/safe_text.ts';
 import { migrateChat } from '../store/chats.ts';
 import type { Transaction } from '../store/db.ts';
 import { addInboxRow, findMessage, ignoreWaiting, setPayload } from '../store/inbox.ts';
-import { requestStopOfRun } from '../store/runs.ts';
+import { requestStop } from '../store/runs.ts';
 import type { Deletion, Edit, Migration } from '../types/message.ts';
 import { rekeyChat } from './route.ts';
 
@@ -34,7 +34,6 @@ export async function acceptEdit(q: Transaction, channel: string, edit: Edit, no
     partOf: null,
     notBefore: 0,
     payload: { ...payload, files: [] },
-    sentAt: edit.sentAt,
     receivedAt: now,
   });
   q.ring('dispatch');
@@ -45,12 +44,14 @@ export async function acceptDeletion(q: Transaction, channel: string, deletion: 
   const original = await findMessage(q, channel, deletion.chat.id, deletion.messageId);
   if (!original) return;
   if (original.state === 'waiting') await ignoreWaiting(q, original.id);
-  if (original.state === 'taken' && original.runId !== null && (await requestStopOfRun(q, original.runId, 2))) {
-    q.ring('stop');
-    q.ring('run');
-  }
+  if (original.state === 'taken' && original.runId !== null) await requestStop(q, { run: original.runId }, 'silent');
 }
 
-export async function acceptMigration(q: Transaction, channel: string, migration: Migration): Promise<void> {
-  await migrateChat(q, channel, migration.from, migration.to, (key) => rekeyChat(key, migration.from, migration.to));
+/** Also for a send that is told of the new id first. */
+export async function moveChat(
+  q: Transaction,
+  channel: string,
+  { from, to }: Pick<Migration, 'from' | 'to'>,
+): Promise<void> {
+  await migrateChat(q, channel, from, to, (key) => rekeyChat(key, from, to));
 }

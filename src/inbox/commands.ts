@@ -4,35 +4,20 @@
  */
 
 import { startOfDay } from '../base/time.ts';
-import { admitAccount, admitByCode, admitChat, redeemClaim } from '../people/admission.ts';
-import { type Account, listPairings } from '../store/accounts.ts';
+import { admit, admitChat, redeemClaim } from '../people/admission.ts';
+import { listPairings } from '../store/accounts.ts';
 import { closeConversation, findOpenConversation } from '../store/conversations.ts';
-import type { Transaction } from '../store/db.ts';
 import { countWaiting } from '../store/inbox.ts';
 import { type LedgerTotals, spent } from '../store/ledger.ts';
 import { activeRun, requestStop } from '../store/runs.ts';
-import type { IncomingMessage, Place } from '../types/message.ts';
-import type { ChannelFacts, Settings } from '../types/settings.ts';
-import type { BindingSpec } from '../types/spec.ts';
 import { costText } from '../words/cost.ts';
 import type { Words } from '../words/index.ts';
+import { admitAndTell } from './admit_and_tell.ts';
+import type { Arrival } from './arrival.ts';
 
-export interface CommandContext {
-  q: Transaction;
-  message: IncomingMessage;
-  channel: string;
-  facts: ChannelFacts;
+/** `account` is null for strangers, who may only claim. */
+export interface CommandContext extends Arrival {
   args: string;
-  now: number;
-  words: Words;
-  settings: Settings;
-  /** Null for strangers, who may only claim. */
-  account: Account | null;
-  admin: boolean;
-  binding: BindingSpec;
-  conversationKey: string;
-  /** Puts a line into somebody's direct chat. */
-  tellDirect(place: Place, markdown: string): Promise<void>;
 }
 
 export interface CommandSpec {
@@ -61,8 +46,8 @@ export const commands: readonly CommandSpec[] = [
     name: 'new',
     description: (words) => words.commandNew,
     accepts: noArguments,
-    run: async ({ q, conversationKey, words }) => {
-      await closeConversation(q, conversationKey);
+    run: async ({ q, key, words }) => {
+      await closeConversation(q, key);
       return words.newStarted;
     },
   },
@@ -70,21 +55,18 @@ export const commands: readonly CommandSpec[] = [
     name: 'stop',
     description: (words) => words.commandStop,
     accepts: noArguments,
-    run: async ({ q, conversationKey, words }) => {
-      const conversation = await findOpenConversation(q, conversationKey);
-      const run = conversation ? await requestStop(q, conversation.id, 1) : null;
-      if (!run) return words.nothingToStop;
-      q.ring('stop');
-      q.ring('run');
-      return words.stopping;
+    run: async ({ q, key, words }) => {
+      const conversation = await findOpenConversation(q, key);
+      const stops = conversation !== null && (await requestStop(q, { conversation: conversation.id }, 'asked'));
+      return stops ? words.stopping : words.nothingToStop;
     },
   },
   {
     name: 'status',
     description: (words) => words.commandStatus,
     accepts: noArguments,
-    run: async ({ q, conversationKey, words, settings, binding, now }) => {
-      const conversation = await findOpenConversation(q, conversationKey);
+    run: async ({ q, key, words, settings, binding, now }) => {
+      const conversation = await findOpenConversation(q, key);
       const run = conversation ? await activeRun(q, conversation.id) : null;
       const waiting = conversation ? await countWaiting(q, conversation.id) : 0;
       const agent = settings.agents.get(binding.agent);
@@ -135,7 +117,7 @@ export const commands: readonly CommandSpec[] = [
 ];
 
 async function pair(context: CommandContext): Promise<string> {
-  const { q, args, admin, words, channel, message, now, settings, tellDirect } = context;
+  const { q, args, admin, words, channel, message, now, settings } = context;
   if (!admin) return words.pairAdminOnly;
   const actor = `${channel}:${message.sender.id}`;
   if (args === '') return words.pairUsage;
@@ -153,18 +135,13 @@ async function pair(context: CommandContext): Promise<string> {
   const colon = args.indexOf(':');
   if (colon > 0) {
     const [toChannel, id] = [args.slice(0, colon), args.slice(colon + 1)];
-    if (!settings.channels.has(toChannel)) return words.pairUsage;
-    // On Telegram, the one platform whose groups need admission so far, a group's id is negative.
-    if (settings.channels.get(toChannel)?.groupsNeedAdmission && id.startsWith('-')) {
-      await admitChat(q, toChannel, id, actor, now);
-      return words.pairConfirmChat(args);
-    }
-    const account = await admitAccount(q, toChannel, id, id, actor, now);
-    return words.pairConfirm(account.name, args);
+    const facts = settings.channels.get(toChannel);
+    if (!facts) return words.pairUsage;
+    const account = await admit(q, { channel: toChannel, id }, facts, actor, now);
+    return account === null ? words.pairConfirmChat(args) : words.pairConfirm(account.name || id, args);
   }
-  const pairing = await admitByCode(q, args, actor, now);
+  const pairing = await admitAndTell(q, args, actor, words, now);
   if (!pairing) return words.pairUnknownCode;
-  await tellDirect({ channel: pairing.channel, chat: pairing.chat }, words.pairAdmitted);
   return words.pairConfirm(pairing.name, `${pairing.channel}:${pairing.userId}`);
 }
 
@@ -172,8 +149,8 @@ export function describeCommands(words: Words): { name: string; description: str
   return commands.map((command) => ({ name: command.name, description: command.description(words) }));
 }
 
-export function findCommand(name: string): CommandSpec | undefined {
-  return commands.find((command) => command.name === name);
+export function findCommand(name: string, args: string): CommandSpec | undefined {
+  return commands.find((command) => command.name === name && command.accepts(args));
 }
 
 function usageLine(words: Words, label: string, totals: LedgerTotals): string {

@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
+import { placeOf } from '../base/place.ts';
 import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
 import { readConversation, setQueueNotice } from '../store/conversations.ts';
 import type { Db, Transaction } from '../store/db.ts';
@@ -19,6 +20,7 @@ import {
 } from '../store/inbox.ts';
 import { addRun, claimRuns, type Run } from '../store/runs.ts';
 import type { Settings } from '../types/settings.ts';
+import { takeTogether } from './route.ts';
 
 export interface DispatchParts {
   db: Db;
@@ -76,7 +78,7 @@ async function dispatchConversation(parts: DispatchParts, q: Transaction, id: st
     agentVersion: agent.version,
     binding: conversation.binding,
     // The answer goes where the message came from, not where the conversation began (rule 21).
-    place: { channel: last.channel, chat: last.chat, ...(threadOfRow(last, conversation.place.thread) ?? {}) },
+    place: placeOf(last.channel, last.chat, last.thread ?? conversation.place.thread),
     replyTo: last.payload?.replyTo ?? null,
     userId: first.userId,
     createdAt: now,
@@ -87,21 +89,4 @@ async function dispatchConversation(parts: DispatchParts, q: Transaction, id: st
     runId,
   );
   if (conversation.noticeAt !== null) await setQueueNotice(q, id, null);
-}
-
-/** The consecutive due messages of the first one's sender that stand in the same thread. */
-export function takeTogether(waiting: InboxRow[], now: number): InboxRow[] {
-  const first = waiting[0] as InboxRow;
-  const taken: InboxRow[] = [];
-  for (const row of waiting) {
-    const sameLane = row.userId === first.userId && row.thread === first.thread && row.chat === first.chat;
-    if (!sameLane || row.notBefore > now) break;
-    taken.push(row);
-  }
-  return taken;
-}
-
-function threadOfRow(row: InboxRow, opened: string | undefined): { thread: string } | null {
-  if (row.thread !== null) return { thread: row.thread };
-  return opened === undefined ? null : { thread: opened };
 }

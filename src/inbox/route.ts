@@ -2,25 +2,26 @@
  * The deciding part of the router, pure: which binding, is it for the bot, is it a command, whose conversation.
  * Everything that needs the database is handed in as a fact.
  */
-import type { IncomingMessage, Place } from '../types/message.ts';
+import type { InboxRow } from '../store/inbox.ts';
+import type { IncomingMessage } from '../types/message.ts';
 import type { BindingSpec } from '../types/spec.ts';
 
 /**
- * The most specific `where` wins (rule 12): a listed chat before `any` or `direct`. `formerIds` are those the chat had
- * before the platform gave it a new one.
+ * The most specific `where` wins (rule 12): a listed chat before `any` or `direct`. `ids` are the chat's own and those
+ * it had before the platform gave it a new one.
  */
 export function findBinding(
   bindings: readonly BindingSpec[],
   channel: string,
-  chat: { id: string; kind: 'direct' | 'group' },
-  formerIds: readonly string[] = [],
+  kind: 'direct' | 'group',
+  ids: readonly string[],
 ): BindingSpec | null {
   let general: BindingSpec | null = null;
   for (const binding of bindings) {
     if (binding.channel !== channel) continue;
     const { chats, direct } = binding.where;
-    if (isListed(binding, [chat.id, ...formerIds])) return binding;
-    if (chat.kind === 'direct' ? direct : chats === 'any') general ??= binding;
+    if (isListed(binding, ids)) return binding;
+    if (kind === 'direct' ? direct : chats === 'any') general ??= binding;
   }
   return general;
 }
@@ -36,20 +37,18 @@ export function findAdmissible(bindings: readonly BindingSpec[], channel: string
   return own.find((binding) => binding.where.chats === 'any') ?? own.find((binding) => binding.where.direct) ?? null;
 }
 
-export interface Command {
-  name: string;
-  args: string;
-}
-
 const commandPattern = /^[!/]([a-z][a-z_]*)(?:\s+([\s\S]*))?$/i;
 
 /**
  * Rule 18: `/name` where the platform delivers it as a command, `!name` everywhere, and the bare name after a mention
- * only if name and valid arguments are the whole message. `known` tells whether the arguments fit the command.
+ * only if name and valid arguments are the whole message. `find` knows the commands and which arguments fit them.
  */
-export function readCommand(message: IncomingMessage, known: (name: string, args: string) => boolean): Command | null {
+export function readCommand<Spec>(
+  message: IncomingMessage,
+  find: (name: string, args: string) => Spec | undefined,
+): { spec: Spec; args: string } | null {
   if (message.forwarded) return null;
-  const candidates: Command[] = [];
+  const candidates: { name: string; args: string }[] = [];
   if (message.command) candidates.push(message.command);
   const words = (message.addressedText ?? message.text).trim();
   const written = commandPattern.exec(words);
@@ -58,7 +57,11 @@ export function readCommand(message: IncomingMessage, known: (name: string, args
   const addressedByName = message.mentionsBot && message.addressedText !== undefined;
   if (plain && (addressedByName || bareCommands.has(plain[1]!.toLowerCase())))
     candidates.push({ name: plain[1]!.toLowerCase(), args: (plain[2] ?? '').trim() });
-  return candidates.find((command) => known(command.name, command.args)) ?? null;
+  for (const { name, args } of candidates) {
+    const spec = find(name, args);
+    if (spec !== undefined) return { spec, args };
+  }
+  return null;
 }
 
 /** `claim CODE` and `pair CODE` are told to people in this form; their arguments are never ordinary words. */
@@ -82,16 +85,10 @@ export function isAddressed(message: IncomingMessage, facts: AddressFacts): bool
   return facts.trigger === 'follow' && facts.inThread;
 }
 
-/** The thread a message belongs to: its own, or the one its answer opens. */
+/** The thread a message belongs to and is answered in (rule 21): its own, or the one its answer opens. */
 export function threadOf(message: IncomingMessage, threads: 'open' | 'given' | false): string | undefined {
   if (message.thread !== undefined) return message.thread;
   return threads === 'open' && message.chat.kind === 'group' ? message.messageId : undefined;
-}
-
-/** Where the answer goes (rule 21). */
-export function placeOf(message: IncomingMessage, channel: string, threads: 'open' | 'given' | false): Place {
-  const thread = threadOf(message, threads);
-  return { channel, chat: message.chat.id, ...(thread === undefined ? {} : { thread }) };
 }
 
 export interface ConversationKey {
@@ -133,4 +130,16 @@ export function rekeyChat(text: string, from: string, to: string): string {
   const parts = JSON.parse(text) as string[];
   if (parts[2] === from) parts[2] = to;
   return JSON.stringify(parts);
+}
+
+/** The consecutive due messages of the first one's sender that stand in the same thread. */
+export function takeTogether(waiting: InboxRow[], now: number): InboxRow[] {
+  const first = waiting[0] as InboxRow;
+  const taken: InboxRow[] = [];
+  for (const row of waiting) {
+    const sameLane = row.userId === first.userId && row.thread === first.thread && row.chat === first.chat;
+    if (!sameLane || row.notBefore > now) break;
+    taken.push(row);
+  }
+  return taken;
 }

@@ -34,11 +34,10 @@ export interface DeliverParts {
   onMigrated: (channel: string, from: string, to: string) => Promise<void>;
   /** An answer was given up; people are told once where that is possible. */
   onFailed: (row: OutboxRow, error: string) => Promise<void>;
-  onSettled?: (row: OutboxRow) => void;
   count: (name: 'outbox_sent' | 'outbox_retries' | 'outbox_failed' | 'outbox_rate_limited' | 'outbox_unknown') => void;
 }
 
-export interface Deliver extends Stage {
+export interface Deliver extends Pick<Stage, 'start' | 'stop'> {
   paceOf(channel: string): Pace | undefined;
 }
 
@@ -123,7 +122,6 @@ export function createDeliver(parts: DeliverParts): Deliver {
       const sent = await sendInTime(adapter, row, attempt);
       await settle(row, { state: 'sent', ref: sent?.ref ?? null, now: clock.now() });
       parts.count('outbox_sent');
-      parts.onSettled?.(row);
     } catch (error) {
       await settleError(row, error, attempt.sends);
     }
@@ -222,7 +220,6 @@ export function createDeliver(parts: DeliverParts): Deliver {
 
   return {
     start: stage.start,
-    wake: stage.wake,
     paceOf,
     async stop() {
       await stage.stop();

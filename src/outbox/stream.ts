@@ -4,15 +4,15 @@
  * a failed one is forgotten, and the final text is an outbox row of its own (rule 85).
  */
 import type { Clock } from '../base/clock.ts';
-import { DeliveryError, messageOf } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
+import { assert, DeliveryError, messageOf } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { splitMarkdown } from '../base/markdown_split.ts';
 import type { Db } from '../store/db.ts';
-import { addOutboxRow, outboxPriority, readRef } from '../store/outbox.ts';
+import { readRef } from '../store/outbox.ts';
 import type { Adapter } from '../types/adapter.ts';
 import type { Place } from '../types/message.ts';
+import { enqueue } from './enqueue.ts';
 import type { Pace } from './pace.ts';
 
 export interface AnswerStream {
@@ -28,6 +28,8 @@ export interface StreamParts {
   clock: Clock;
   log: Log;
   adapter: Adapter;
+  /** False where the binding shows whole answers only. */
+  enabled: boolean;
   pace: Pace | undefined;
   runId: string;
   place: Place;
@@ -48,7 +50,7 @@ const silent: AnswerStream = { add() {}, reset() {}, close: async () => {} };
 
 export function openStream(parts: StreamParts): AnswerStream {
   const { adapter, clock } = parts;
-  if (adapter.features.streaming === false) return silent;
+  if (!parts.enabled || adapter.features.streaming === false) return silent;
   let text = '';
   let shown = '';
   let mode: 'preview' | 'edits' =
@@ -93,8 +95,7 @@ export function openStream(parts: StreamParts): AnswerStream {
     }
     if (now.trim() === '') return;
     if (piece === null) {
-      piece = newId(clock.now());
-      await writeFirstPiece(parts, piece, visible());
+      piece = await writeFirstPiece(parts, visible());
       shown = now;
       return;
     }
@@ -131,20 +132,12 @@ export function openStream(parts: StreamParts): AnswerStream {
   };
 }
 
-async function writeFirstPiece(parts: StreamParts, id: string, markdown: string): Promise<void> {
-  await parts.db.tx(async (q) => {
-    await addOutboxRow(q, {
-      id,
-      place: parts.place,
-      direct: parts.direct,
-      kind: 'send',
-      target: null,
-      runId: parts.runId,
-      replyTo: parts.replyTo,
-      markdown,
-      priority: outboxPriority.answer,
-      createdAt: parts.clock.now(),
-    });
-    q.ring('outbox');
-  });
+/** Its outbox id. */
+async function writeFirstPiece(parts: StreamParts, markdown: string): Promise<string> {
+  const { place, direct, runId, replyTo, adapter, clock } = parts;
+  const [id] = await parts.db.tx((q) =>
+    enqueue(q, { place, direct, markdown, runId, replyTo, priority: 'answer' }, adapter.limits, clock.now()),
+  );
+  assert(id !== undefined, 'a piece that is not empty is a message');
+  return id;
 }

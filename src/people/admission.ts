@@ -22,6 +22,7 @@ import { ensureChat, setAdmitted } from '../store/chats.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import { dropOwnerLinks } from '../store/sessions.ts';
 import type { Sender } from '../types/message.ts';
+import type { AdmissionFacts } from '../types/settings.ts';
 
 /** 26 characters of 5 bits: 128 bits and a little. Grouped for reading aloud. */
 const claimCodeChars = 26;
@@ -44,7 +45,7 @@ export async function redeemClaim(
   q: Transaction,
   code: string,
   channel: string,
-  sender: Pick<Sender, 'id' | 'name' | 'membership' | 'language'>,
+  sender: Pick<Sender, 'id' | 'name' | 'language'>,
   now: number,
 ): Promise<ClaimOutcome> {
   const claim = await readClaim(q);
@@ -109,8 +110,28 @@ export async function admitByCode(q: Query, code: string, actor: string, now: nu
   return pairing;
 }
 
-/** Admits an account by its id, whether it has written or not. */
-export async function admitAccount(
+/**
+ * Admits `<channel>:<id>`: an account, which is returned, or where groups must be admitted one of those (null). What is
+ * not the id of an account there is the id of a group.
+ */
+export async function admit(
+  q: Query,
+  target: { channel: string; id: string },
+  facts: AdmissionFacts,
+  actor: string,
+  now: number,
+): Promise<Account | null> {
+  const { channel, id } = target;
+  if (facts.groupsNeedAdmission && facts.accountIds && !new RegExp(facts.accountIds.pattern).test(id)) {
+    await admitChat(q, channel, id, actor, now);
+    return null;
+  }
+  // Without a name: an account that is known keeps its own.
+  return admitAccount(q, channel, id, '', actor, now);
+}
+
+/** Whether it has written or not. */
+async function admitAccount(
   q: Query,
   channel: string,
   userId: string,
@@ -118,7 +139,7 @@ export async function admitAccount(
   actor: string,
   now: number,
 ): Promise<Account> {
-  const account = await ensureAccount(q, channel, { id: userId, name, membership: 'full' }, newId(now), now);
+  const account = await ensureAccount(q, channel, { id: userId, name }, newId(now), now);
   await setPaired(q, channel, userId, actor, now);
   await addAudit(q, {
     id: newId(now),
@@ -133,7 +154,7 @@ export async function admitAccount(
 }
 
 export async function admitChat(q: Query, channel: string, chat: string, actor: string, now: number): Promise<void> {
-  await ensureChat(q, channel, { id: chat, kind: 'group' }, now);
+  await ensureChat(q, channel, chat, now);
   await setAdmitted(q, channel, chat, actor);
   await addAudit(q, {
     id: newId(now),
@@ -151,7 +172,7 @@ export async function ensureOwner(
   who: { channel: string; userId: string; name: string },
   now: number,
 ): Promise<void> {
-  await ensureAccount(q, who.channel, { id: who.userId, name: who.name, membership: 'full' }, newId(now), now);
+  await ensureAccount(q, who.channel, { id: who.userId, name: who.name }, newId(now), now);
   const account = `${who.channel}:${who.userId}`;
   await makeAdmin(q, who.channel, who.userId, account, 'owner', now);
 }

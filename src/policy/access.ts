@@ -1,6 +1,6 @@
 /**
- * Who may be answered (rule 13). Pure: facts in, verdict out. `claim` and nothing else is heard from strangers beyond
- * what this allows.
+ * Who may be answered (rule 13). Pure: facts in, verdict out. Beyond what this allows only `claim` is heard from
+ * strangers, and from an admin `pair`.
  */
 import type { Access } from '../types/spec.ts';
 
@@ -12,17 +12,15 @@ export interface AccessFacts {
   admin: boolean;
   paired: boolean;
   access: Access;
-  /** Anybody can add this bot to a group of their own (Telegram, iMessage). */
-  groupsNeedAdmission: boolean;
-  /** The binding names this chat by its id. */
-  chatListed: boolean;
+  /** A group that no binding names by its id, where anybody can add this bot to a group of their own. */
+  mustBeAdmitted: boolean;
   /** An admin admitted the chat, or an admin or paired account added the bot to it. */
   chatAdmitted: boolean;
 }
 
 export type AccessVerdict =
   | { allow: true }
-  /** `pair`: give a code. `admission`: the group must be admitted first. `silent`: no word at all. */
+  /** `pair`: give a code. `linked`: only linked accounts get in. `admission`: the group must be admitted first. */
   | { allow: false; reason: 'pair' | 'linked' | 'not_listed' | 'admission' };
 
 const allowed: AccessVerdict = { allow: true };
@@ -32,8 +30,7 @@ export function decideAccess(facts: AccessFacts): AccessVerdict {
   const listed = access.allow.includes(facts.account);
   if (facts.kind === 'group') {
     if (access.group === 'allowlist') return listed || facts.admin ? allowed : { allow: false, reason: 'not_listed' };
-    if (facts.groupsNeedAdmission && !facts.chatListed && !facts.chatAdmitted)
-      return { allow: false, reason: 'admission' };
+    if (facts.mustBeAdmitted && !facts.chatAdmitted) return { allow: false, reason: 'admission' };
     return allowed;
   }
   if (listed || facts.admin || facts.paired) return allowed;

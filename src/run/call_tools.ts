@@ -10,7 +10,10 @@ import type { StepBody } from '../types/run.ts';
 import type { ToolCall, ToolResult } from '../types/tool.ts';
 import type { Work } from './parts.ts';
 
-/** The answer when a terminal tool succeeded, else null: the run goes on with the model. */
+/**
+ * The answer when a terminal tool succeeded: the run ends with it, and its end writes the results. Else null: the
+ * results are committed, and the run goes on with the model.
+ */
 export async function callTools(work: Work, step: number): Promise<string | null> {
   const { parts, run } = work;
   const stored = await readToolCalls(parts.db, run.id, step);
@@ -18,7 +21,6 @@ export async function callTools(work: Work, step: number): Promise<string | null
   for (const call of stored)
     if (call.state === 'finished')
       results.set(call.callId, { toolUseId: call.callId, content: call.content ?? '', isError: call.isError });
-  let terminal: string | null = null;
   for (const group of groupsOf(
     work,
     stored.filter((call) => !results.has(call.callId)),
@@ -29,9 +31,9 @@ export async function callTools(work: Work, step: number): Promise<string | null
     await commit(work, async (q, now) => {
       for (const result of settled) await finishToolCall(q, run.id, step, result.toolUseId, result, now);
     });
-    for (const [index, { resolved }] of group.entries())
-      if (resolved.offered?.tool.terminalOnSuccess && !settled[index]!.isError) terminal = settled[index]!.content;
   }
+  const terminal = terminalAnswer(work, stored, results);
+  if (terminal !== null) return terminal;
   const body: StepBody = {
     kind: 'results',
     message: {
@@ -44,7 +46,19 @@ export async function callTools(work: Work, step: number): Promise<string | null
   };
   await commit(work, (q, now) => addStep(q, run.id, work.steps.length, body, now));
   work.steps.push(body);
-  return terminal;
+  return null;
+}
+
+/** From all results of the step, those of before a restart too, so that the run ends the same way after it. */
+function terminalAnswer(
+  work: Work,
+  stored: readonly StoredCall[],
+  results: ReadonlyMap<string, ToolResult>,
+): string | null {
+  const ends = (name: string) =>
+    work.offer.tools.some(({ tool }) => tool.name === name && tool.terminalOnSuccess === true);
+  const last = stored.findLast((call) => ends(call.name) && results.get(call.callId)?.isError === false);
+  return last === undefined ? null : (results.get(last.callId)?.content ?? null);
 }
 
 interface Pending {

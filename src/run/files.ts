@@ -5,7 +5,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatehouseError, messageOf } from '../base/errors.ts';
-import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { cleanFileName, wellFormed } from '../base/safe_text.ts';
 import type { Adapter } from '../types/adapter.ts';
@@ -56,7 +55,7 @@ async function readOne(parts: FileParts, file: IncomingFile, name: string, index
   if (!parts.adapter.download) return { reason: 'failed' };
   try {
     const bytes = await parts.adapter.download(file, parts.signal);
-    if (bytes.byteLength > Math.min(most, limits.fileBytesMax)) return { reason: 'size' };
+    if (bytes.byteLength > most) return { reason: 'size' };
     if (!isImage) return { file: { name, mime: file.mime, text: wellFormed(Buffer.from(bytes).toString('utf8')) } };
     if (!looksLikeImage(bytes)) return { reason: 'type' };
     await mkdir(parts.folder, { recursive: true, mode: 0o700 });

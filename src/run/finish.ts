@@ -2,22 +2,25 @@
  * Ends a run: its state, the exchange in the conversation's history, what people are shown and what was spent, in one
  * transaction. Nothing of a run outlives it but that.
  */
+import { assert } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { startOfDay } from '../base/time.ts';
 import { costOf } from '../models/cost.ts';
 import { enqueue } from '../outbox/enqueue.ts';
-import { appendTurns, type Turn } from '../store/conversations.ts';
+import { appendTurns, readConversation, type Turn } from '../store/conversations.ts';
 import type { Transaction } from '../store/db.ts';
 import { countWaiting, finishMessages } from '../store/inbox.ts';
 import { book, spent } from '../store/ledger.ts';
 import { findFirstPiece } from '../store/outbox.ts';
-import { addStep, assertOwned, finishRun, finishToolCall, readToolCalls } from '../store/runs.ts';
+import { addStep, assertOwned, finishRun, finishToolCall, type Run, readToolCalls } from '../store/runs.ts';
 import { cancelledOutcome, unknownOutcome } from '../tools/host.ts';
+import type { AdapterLimits } from '../types/adapter.ts';
 import type { RunState, StepBody } from '../types/run.ts';
 import { costText } from '../words/cost.ts';
+import { wordsFor } from '../words/index.ts';
 import { capsOf, dayUsePercent, hasCaps } from './budget.ts';
-import { canBecome, nextOf } from './machine.ts';
-import type { Work } from './parts.ts';
+import { canBecome, stepToCall } from './machine.ts';
+import type { RunParts, Work } from './parts.ts';
 import { wordsOfStep } from './prompt.ts';
 
 export interface Outcome {
@@ -29,15 +32,17 @@ export interface Outcome {
   error: string | null;
 }
 
-/** `write` adds what belongs to the same transaction, such as the last step. */
+/**
+ * `write` adds what belongs to the same transaction, such as the last step: nobody reads it to go on, but the transcript
+ * is kept for operators as long as `retention.runs` says.
+ */
 export async function finish(
   work: Work,
   outcome: Outcome,
   write: (q: Transaction, now: number) => Promise<void> = async () => {},
 ): Promise<void> {
-  const { parts, run } = work;
-  if (!canBecome(run.state, outcome.state))
-    throw new Error(`broken invariant: ${run.state} cannot become ${outcome.state}`);
+  const { parts, run, words } = work;
+  assert(canBecome(run.state, outcome.state), `a run may go from ${run.state} to ${outcome.state}`);
   await work.stream.close();
   work.status.end();
   const now = parts.clock.now();
@@ -47,43 +52,99 @@ export async function finish(
     await write(q, now);
     await bookUnbooked(q, work, now);
     await closeCalls(q, work, now);
-    await appendTurns(q, work.conversation.id, run.id, exchangeOf(work, outcome.history), now);
-    await finishMessages(q, run.id);
+    await appendTurns(q, work.conversation, run.id, exchangeOf(work, outcome.history), now);
     const first = await findFirstPiece(q, run.id);
     const markdown = outcome.markdown === null ? null : outcome.markdown + (await footerOf(q, work, outcome, now));
-    // A first piece that was shown must not stand there unfinished, so it gets at least a word.
-    const shown = markdown ?? (first ? work.words.stopped : null);
-    if (shown !== null)
-      await enqueue(
-        q,
-        {
-          place: run.place,
-          direct: work.conversation.audience === 'direct',
-          markdown: shown,
-          runId: run.id,
-          replyTo: run.replyTo,
-          priority: 'answer',
-          ...(first ? { replaces: first.id } : {}),
-        },
-        work.adapter.limits,
-        now,
-      );
-    await finishRun(q, run.id, outcome.state, outcome.error, work.activeMs(), now);
-    if ((await countWaiting(q, work.conversation.id)) > 0) q.ring('dispatch');
+    const ending: Ending = {
+      run,
+      direct: work.conversation.audience === 'direct',
+      state: outcome.state,
+      error: outcome.error,
+      // A first piece that was shown must not stand there unfinished, so it gets at least a word.
+      shown: markdown ?? (first ? words.stopped : null),
+      replaces: first?.id ?? null,
+      activeMs: work.activeMs(),
+    };
+    await endRun(q, ending, work.adapter.limits, now);
   });
   work.unbooked.length = 0;
-  const names = {
-    completed: 'runs_completed',
-    cancelled: 'runs_cancelled',
-    budget_exceeded: 'runs_over_budget',
-  } as const;
-  parts.count(outcome.state in names ? names[outcome.state as keyof typeof names] : 'runs_failed');
+  countEnd(parts, outcome.state);
   work.log.info(
     { state: outcome.state, ms: work.activeMs(), ...(outcome.error ? { error: outcome.error } : {}) },
     'run ended',
   );
   for (const hook of work.offer.onFinish)
     await hook().catch((error) => work.log.error({ err: error }, 'a capability failed at the end of a run'));
+}
+
+/** A run that could not even be opened still ends, says so, and frees its lane. */
+export async function finishUnopened(parts: RunParts, run: Run, error: string | null): Promise<void> {
+  const { db, clock } = parts;
+  const adapter = parts.adapterOf(run.place.channel);
+  const state = error === null ? 'cancelled' : 'failed';
+  const { audience } = await readConversation(db, run.conversationId);
+  await db.tx(async (q) => {
+    await assertOwned(q, run.id, parts.owner);
+    const ending: Ending = {
+      run,
+      direct: audience === 'direct',
+      state,
+      error,
+      shown: error === null || !adapter ? null : wordsFor(null, parts.settings().language).runFailed(run.id),
+      replaces: null,
+      activeMs: 0,
+    };
+    await endRun(q, ending, adapter?.limits, clock.now());
+  });
+  countEnd(parts, state);
+}
+
+/** What of the end of a run does not depend on how far it came. */
+interface Ending {
+  run: Run;
+  direct: boolean;
+  state: Outcome['state'];
+  error: string | null;
+  /** What people see; null = nothing. */
+  shown: string | null;
+  /** The outbox row of the first piece, whose message gets these words. */
+  replaces: string | null;
+  activeMs: number;
+}
+
+async function endRun(
+  q: Transaction,
+  { run, direct, state, error, shown, replaces, activeMs }: Ending,
+  adapterLimits: AdapterLimits | undefined,
+  now: number,
+): Promise<void> {
+  await finishMessages(q, run.id);
+  if (shown !== null && adapterLimits)
+    await enqueue(
+      q,
+      {
+        place: run.place,
+        direct,
+        markdown: shown,
+        runId: run.id,
+        replyTo: run.replyTo,
+        priority: 'answer',
+        ...(replaces === null ? {} : { replaces }),
+      },
+      adapterLimits,
+      now,
+    );
+  await finishRun(q, run.id, state, error, activeMs, now);
+  if ((await countWaiting(q, run.conversationId)) > 0) q.ring('dispatch');
+}
+
+function countEnd(parts: RunParts, state: Outcome['state']): void {
+  const names: Partial<Record<Outcome['state'], Parameters<RunParts['count']>[0]>> = {
+    completed: 'runs_completed',
+    cancelled: 'runs_cancelled',
+    budget_exceeded: 'runs_over_budget',
+  };
+  parts.count(names[state] ?? 'runs_failed');
 }
 
 /** Goes first into whatever the run commits first. */
@@ -110,9 +171,9 @@ export function priceOf(work: Work, profile: string, usage: Parameters<typeof co
 
 /** M2: a call that never got a result gets one, so that the stored transcript is whole. */
 async function closeCalls(q: Transaction, work: Work, now: number): Promise<void> {
-  const next = nextOf(work.steps);
-  if (next.do !== 'call_tools') return;
-  const calls = await readToolCalls(q, work.run.id, next.step);
+  const at = stepToCall(work.steps);
+  if (at === null) return;
+  const calls = await readToolCalls(q, work.run.id, at);
   const results = calls.map((call) => ({
     id: call.callId,
     name: call.name,
@@ -121,21 +182,18 @@ async function closeCalls(q: Transaction, work: Work, now: number): Promise<void
     isError: call.state === 'finished' ? call.isError : true,
   }));
   for (const [index, call] of calls.entries())
-    if (call.state !== 'finished') await finishToolCall(q, work.run.id, next.step, call.callId, results[index]!, now);
+    if (call.state !== 'finished') await finishToolCall(q, work.run.id, at, call.callId, results[index]!, now);
   const step: StepBody = { kind: 'results', message: { role: 'tool', results } };
   await addStep(q, work.run.id, work.steps.length, step, now);
 }
 
+/** In rooms the words name their speakers. */
 function exchangeOf(work: Work, answer: string): Omit<Turn, 'seq'>[] {
-  const group = work.conversation.audience !== 'direct';
-  const turns: Omit<Turn, 'seq'>[] = [];
-  for (const step of work.steps) {
-    if (step.kind !== 'user') continue;
-    // In rooms the words already name their speakers.
-    turns.push({ role: 'user', speaker: null, text: wordsOfStep(step) });
-  }
-  turns.push({ role: 'assistant', speaker: group ? work.spec.name : null, text: answer });
-  return turns;
+  const said = work.steps.filter((step) => step.kind === 'user');
+  return [
+    ...said.map((step) => ({ role: 'user' as const, text: wordsOfStep(step) })),
+    { role: 'assistant', text: answer },
+  ];
 }
 
 /** What a turn cost, as often as the binding wants it said (rule 86). */

@@ -1,4 +1,5 @@
 /** The run's state machine, pure. `store/runs.ts` guards the same transitions by compare-and-set on state and owner. */
+import { assert } from '../base/errors.ts';
 import type { RunState, StepBody } from '../types/run.ts';
 
 const transitions: Record<RunState, readonly RunState[]> = {
@@ -20,14 +21,16 @@ export function isFinal(state: RunState): boolean {
   return transitions[state].length === 0;
 }
 
-export type Next = { do: 'open' } | { do: 'ask' } | { do: 'call_tools'; step: number } | { do: 'finish' };
-
-/** What a run does next follows from its persisted steps alone, so that a restart goes on where it stopped. */
-export function nextOf(steps: readonly StepBody[]): Next {
+/**
+ * The step whose calls wait for results; null = the model is asked. It follows from the persisted steps alone, so that
+ * a restart goes on where the run stopped.
+ */
+export function stepToCall(steps: readonly StepBody[]): number | null {
   const last = steps.at(-1);
-  if (!last) return { do: 'open' };
-  if (last.kind !== 'assistant') return { do: 'ask' };
-  return last.message.calls.length > 0 ? { do: 'call_tools', step: steps.length - 1 } : { do: 'finish' };
+  assert(last, 'a run begins with what people said');
+  if (last.kind !== 'assistant') return null;
+  assert(last.message.calls.length > 0, 'a step without calls and the end of its run are written together');
+  return steps.length - 1;
 }
 
 export function countRequests(steps: readonly StepBody[]): number {

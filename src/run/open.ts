@@ -28,7 +28,7 @@ export async function openWork(
   parts: RunParts,
   run: Run,
   signal: AbortSignal,
-  clocks: Pick<Work, 'activeMs' | 'draining'>,
+  asked: Pick<Work, 'activeMs' | 'draining'>,
 ): Promise<Work> {
   const { db, clock } = parts;
   const settings = parts.settings();
@@ -43,10 +43,15 @@ export async function openWork(
   const account = await findAccount(db, run.place.channel, run.userId);
   const words = wordsFor(account?.language, settings.language);
   const direct = conversation.audience === 'direct';
-  const timezone = account?.timezone ?? settings.timezone;
-  const person = account ? { id: account.personId, name: account.name, timezone } : null;
-  const { agent, place } = run;
-  const facts = { agent, place, audience: conversation.audience, person, timezone, now: () => clock.now() };
+  const person = account && { id: account.personId, name: account.name };
+  const facts = {
+    agent: run.agent,
+    place: run.place,
+    audience: conversation.audience,
+    person,
+    timezone: settings.timezone,
+    now: () => clock.now(),
+  };
   const offer = attachCapabilities(parts.capabilities, spec, facts);
   const again = run.claims > 1;
   const firstPiece = again ? ((await findFirstPiece(db, run.id))?.id ?? null) : null;
@@ -55,21 +60,19 @@ export async function openWork(
   const unbooked: { profile: string; usage: Usage }[] = [];
   const model = parts.modelOf(spec.model);
   const status = showStatus({ clock, log, adapter, place: run.place }, words.thinking);
-  const stream =
-    binding?.stream === false
-      ? { add() {}, reset() {}, close: async () => {} }
-      : openStream({
-          db,
-          clock,
-          log,
-          adapter,
-          pace: parts.paceOf(run.place.channel),
-          runId: run.id,
-          place: run.place,
-          direct,
-          replyTo: run.replyTo,
-          firstPiece,
-        });
+  const stream = openStream({
+    db,
+    clock,
+    log,
+    adapter,
+    enabled: binding?.stream !== false,
+    pace: parts.paceOf(run.place.channel),
+    runId: run.id,
+    place: run.place,
+    direct,
+    replyTo: run.replyTo,
+    firstPiece,
+  });
   // P1: whose store this run reaches follows from who hears the answer, never from an argument.
   const owner: ToolContext['owner'] = direct
     ? person && { kind: 'person', id: person.id }
@@ -103,7 +106,7 @@ export async function openWork(
       values: parts.valuesOf(run.agent, owner),
     },
     unbooked,
-    ...clocks,
+    ...asked,
   };
   work.history = await readHistory(
     { db, log, model, signal, onSpent: (profile, usage) => void unbooked.push({ profile, usage }) },

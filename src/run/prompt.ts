@@ -48,7 +48,7 @@ export async function requestOf(parts: RequestParts): Promise<ModelRequest> {
 
 export function messageOfTurn(turn: Turn): ModelMessage {
   return turn.role === 'user'
-    ? { role: 'user', content: withSpeaker(turn.speaker, turn.text) }
+    ? { role: 'user', content: turn.text }
     : { role: 'assistant', text: turn.text, calls: [] };
 }
 

@@ -5,20 +5,20 @@
 import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import { startOfDay } from '../base/time.ts';
-import { takeTogether } from '../inbox/dispatch.ts';
+import { takeTogether } from '../inbox/route.ts';
 import { mostCost, requestBytes } from '../models/cost.ts';
 import { chainOf } from '../models/create_model.ts';
 import type { Transaction } from '../store/db.ts';
 import { takeMessages, waitingMessages } from '../store/inbox.ts';
 import { book } from '../store/ledger.ts';
 import { addStep, addToolCall, assertOwned } from '../store/runs.ts';
-import { resolveCall } from '../tools/host.ts';
+import { decideCall } from '../tools/host.ts';
 import type { ModelAnswer, ModelRequest } from '../types/model.ts';
 import type { StepBody } from '../types/run.ts';
 import { capsOf, hasCaps, reserveWithin } from './budget.ts';
 import { callTools } from './call_tools.ts';
 import { bookUnbooked, finish, ledgerRow, priceOf, writeOpening } from './finish.ts';
-import { countRequests, nextOf } from './machine.ts';
+import { countRequests, stepToCall } from './machine.ts';
 import { said } from './open.ts';
 import { Draining, type Work } from './parts.ts';
 import { requestOf } from './prompt.ts';
@@ -28,9 +28,9 @@ export async function workThrough(work: Work): Promise<void> {
   for (;;) {
     if (work.signal.aborted) throw work.signal.reason;
     if (work.draining()) throw new Draining();
-    const next = nextOf(work.steps);
-    if (next.do === 'call_tools') {
-      const answer = await callTools(work, next.step);
+    const step = stepToCall(work.steps);
+    if (step !== null) {
+      const answer = await callTools(work, step);
       if (answer !== null) return finish(work, answered(work, answer));
       continue;
     }
@@ -104,7 +104,7 @@ async function ask(work: Work): Promise<boolean> {
 async function addCalls(q: Transaction, work: Work, step: number, answer: ModelAnswer): Promise<void> {
   const { policies } = work.parts.settings();
   for (const [position, call] of answer.calls.entries()) {
-    const { offered, decision } = resolveCall(call, work.offer.tools, work.spec, policies);
+    const { offered, decision } = decideCall(call, work.offer.tools, work.spec, policies);
     await addToolCall(q, work.run.id, {
       step,
       callId: call.id,

@@ -3,22 +3,9 @@
 import { GatehouseError, ModelError, messageOf } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
-import { enqueue } from '../outbox/enqueue.ts';
 import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
-import { readConversation } from '../store/conversations.ts';
-import { finishMessages } from '../store/inbox.ts';
-import {
-  assertOwned,
-  claimRuns,
-  finishRun,
-  LostRun,
-  type Run,
-  releaseRun,
-  renewRuns,
-  stopRequests,
-} from '../store/runs.ts';
-import { wordsFor } from '../words/index.ts';
-import { finish, type Outcome } from './finish.ts';
+import { claimRuns, LostRun, type Run, releaseRun, renewRuns, stopRequests } from '../store/runs.ts';
+import { finish, finishUnopened, type Outcome } from './finish.ts';
 import { openWork } from './open.ts';
 import { Draining, type RunParts, RunTimeout, StopRequested, type Work } from './parts.ts';
 import { workThrough } from './turn.ts';
@@ -63,7 +50,7 @@ export function createWorker(parts: RunParts): Worker {
     for (const { id, how } of await stopRequests(db, parts.owner)) {
       const run = active.get(id);
       // Claimed, but not begun yet: look again in a moment.
-      if (run) run.abort.abort(new StopRequested(how === 2));
+      if (run) run.abort.abort(new StopRequested(how === 'silent'));
       else early = true;
     }
     return { again: false, nextAt: early ? clock.now() + stopAgainMs : null };
@@ -76,7 +63,7 @@ export function createWorker(parts: RunParts): Worker {
     // Its lease ended while the machine slept; claiming it has renewed it, and it is being worked on.
     if (active.has(run.id)) return;
     const abort = new AbortController();
-    if (run.stopRequested > 0) abort.abort(new StopRequested(run.stopRequested === 2));
+    if (run.stopRequested !== null) abort.abort(new StopRequested(run.stopRequested === 'silent'));
     const done = workOn(parts, run, abort, () => draining).finally(() => {
       const full = active.size >= parts.settings().runsMax;
       active.delete(run.id);
@@ -153,8 +140,10 @@ async function endBadly(parts: RunParts, run: Run, work: Work | null, error: unk
   if (!(error instanceof StopRequested || error instanceof RunTimeout))
     log.error({ err: error }, `run failed: ${messageOf(error)}`);
   if (work) return finish(work, outcomeOf(work, error));
-  return endUnopened(parts, run, error);
+  return finishUnopened(parts, run, error instanceof StopRequested ? null : reasonOf(error));
 }
+
+const reasonOf = (error: unknown) => messageOf(error).slice(0, 500);
 
 function outcomeOf(work: Work, error: unknown): Outcome {
   const { words, run } = work;
@@ -169,44 +158,6 @@ function outcomeOf(work: Work, error: unknown): Outcome {
     state: 'failed',
     markdown: text,
     history: '[This could not be answered.]',
-    error: messageOf(error).slice(0, 500),
+    error: reasonOf(error),
   };
-}
-
-/** A run that could not even be opened still ends, says so, and frees its lane. */
-async function endUnopened(parts: RunParts, run: Run, error: unknown): Promise<void> {
-  const { db, clock } = parts;
-  const adapter = parts.adapterOf(run.place.channel);
-  const stopped = error instanceof StopRequested;
-  const words = wordsFor(null, parts.settings().language);
-  const { audience } = await readConversation(db, run.conversationId);
-  await db.tx(async (q) => {
-    await assertOwned(q, run.id, parts.owner);
-    const now = clock.now();
-    await finishMessages(q, run.id);
-    if (adapter && !stopped)
-      await enqueue(
-        q,
-        {
-          place: run.place,
-          direct: audience === 'direct',
-          markdown: words.runFailed(run.id),
-          runId: run.id,
-          replyTo: run.replyTo,
-          priority: 'answer',
-        },
-        adapter.limits,
-        now,
-      );
-    await finishRun(
-      q,
-      run.id,
-      stopped ? 'cancelled' : 'failed',
-      stopped ? null : messageOf(error).slice(0, 500),
-      0,
-      now,
-    );
-    q.ring('dispatch');
-  });
-  parts.count(stopped ? 'runs_cancelled' : 'runs_failed');
 }

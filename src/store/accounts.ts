@@ -12,7 +12,6 @@ export interface Account {
   pairedAt: number | null;
   limitedNoticeAt: number;
   language: string | null;
-  timezone: string | null;
 }
 
 interface AccountRow {
@@ -24,11 +23,10 @@ interface AccountRow {
   paired_at: number | null;
   limited_notice_at: number;
   language: string | null;
-  timezone: string | null;
 }
 
 const accountColumns =
-  'a.channel, a.user_id, a.person_id, a.name, a.admin, a.paired_at, a.limited_notice_at, p.language, p.timezone';
+  'a.channel, a.user_id, a.person_id, a.name, a.admin, a.paired_at, a.limited_notice_at, p.language';
 
 function accountOf(row: AccountRow): Account {
   return {
@@ -40,7 +38,6 @@ function accountOf(row: AccountRow): Account {
     pairedAt: row.paired_at,
     limitedNoticeAt: row.limited_notice_at,
     language: row.language,
-    timezone: row.timezone,
   };
 }
 
@@ -60,7 +57,7 @@ export async function findAccount(q: Query, channel: string, userId: string): Pr
 export async function ensureAccount(
   q: Query,
   channel: string,
-  sender: Pick<Sender, 'id' | 'name' | 'membership' | 'language'>,
+  sender: Pick<Sender, 'id' | 'name' | 'language'>,
   newPersonId: string,
   now: number,
   found?: Account | null,
@@ -74,20 +71,19 @@ export async function ensureAccount(
     return known;
   }
   await q.run(
-    'insert into people (id, name, language, timezone, created_at) values (?, ?, ?, null, ?)',
+    'insert into people (id, name, language, created_at) values (?, ?, ?, ?)',
     newPersonId,
     sender.name,
     sender.language ?? null,
     now,
   );
   await q.run(
-    `insert into accounts (channel, user_id, person_id, name, membership, created_at) values (?, ?, ?, ?, ?, ?)
+    `insert into accounts (channel, user_id, person_id, name, created_at) values (?, ?, ?, ?, ?)
      on conflict (channel, user_id) do nothing`,
     channel,
     sender.id,
     newPersonId,
     sender.name,
-    sender.membership,
     now,
   );
   return (await findAccount(q, channel, sender.id)) as Account;

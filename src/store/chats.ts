@@ -19,19 +19,11 @@ export async function findChat(q: Query, channel: string, chat: string): Promise
     : null;
 }
 
-export async function ensureChat(
-  q: Query,
-  channel: string,
-  chat: { id: string; kind: string; title?: string },
-  now: number,
-): Promise<void> {
+export async function ensureChat(q: Query, channel: string, chat: string, now: number): Promise<void> {
   await q.run(
-    `insert into chats (channel, chat, kind, title, created_at) values (?, ?, ?, ?, ?)
-     on conflict (channel, chat) do update set title = excluded.title where excluded.title <> ''`,
+    'insert into chats (channel, chat, created_at) values (?, ?, ?) on conflict (channel, chat) do nothing',
     channel,
-    chat.id,
-    chat.kind,
-    chat.title ?? '',
+    chat,
     now,
   );
 }
@@ -79,9 +71,9 @@ export async function formerIds(q: Query, channel: string, chat: string): Promis
 }
 
 /**
- * Rewrites every key that holds the old chat id (rule 20). `conversationKey` makes a conversation's key from its
- * parts. Idempotent: a second call finds nothing. Rows of the inbox keep their dedupe keys, since the platform never
- * redelivers under the new id.
+ * Rewrites every key that holds the old chat id (rule 20); `rekey` does so with the key of a conversation. Idempotent:
+ * a second call finds nothing. Rows of the inbox keep their dedupe keys, since the platform never redelivers under the
+ * new id.
  */
 export async function migrateChat(
   q: Query,
@@ -91,8 +83,8 @@ export async function migrateChat(
   rekey: (key: string) => string,
 ): Promise<void> {
   await q.run(
-    'insert into chats (channel, chat, kind, title, admitted_by, added_by, admission_notice_at, created_at) ' +
-      'select channel, ?, kind, title, admitted_by, added_by, admission_notice_at, created_at from chats ' +
+    'insert into chats (channel, chat, admitted_by, added_by, admission_notice_at, created_at) ' +
+      'select channel, ?, admitted_by, added_by, admission_notice_at, created_at from chats ' +
       'where channel = ? and chat = ? on conflict (channel, chat) do update set ' +
       'admitted_by = coalesce(chats.admitted_by, excluded.admitted_by), added_by = coalesce(chats.added_by, excluded.added_by)',
     to,

@@ -1,10 +1,11 @@
 /** Conversations and their finished exchanges (append-only, rule 76). */
+import { assert } from '../base/errors.ts';
+import { placeOf } from '../base/place.ts';
 import type { Audience, Place } from '../types/message.ts';
 import type { Query } from './db.ts';
 
 export interface Conversation {
   id: string;
-  key: string;
   binding: string;
   agent: string;
   place: Place;
@@ -17,7 +18,6 @@ export interface Conversation {
 
 interface ConversationRow {
   id: string;
-  key: string;
   binding: string;
   agent: string;
   channel: string;
@@ -33,10 +33,9 @@ interface ConversationRow {
 function conversationOf(row: ConversationRow): Conversation {
   return {
     id: row.id,
-    key: row.key,
     binding: row.binding,
     agent: row.agent,
-    place: { channel: row.channel, chat: row.chat, ...(row.thread === null ? {} : { thread: row.thread }) },
+    place: placeOf(row.channel, row.chat, row.thread),
     audience: row.audience,
     turns: row.turns,
     summary: row.summary,
@@ -52,7 +51,7 @@ export async function findOpenConversation(q: Query, key: string): Promise<Conve
 
 export async function readConversation(q: Query, id: string): Promise<Conversation> {
   const row = await q.get<ConversationRow>('select * from conversations where id = ?', id);
-  if (!row) throw new Error(`broken invariant: conversation ${id} exists`);
+  assert(row, `conversation ${id} exists`);
   return conversationOf(row);
 }
 
@@ -63,7 +62,6 @@ export interface NewConversation {
   agent: string;
   place: Place;
   audience: Audience;
-  personId: string | null;
 }
 
 /** The open conversation of the key, made when there is none. */
@@ -71,8 +69,8 @@ export async function openConversation(q: Query, wanted: NewConversation, now: n
   const known = await findOpenConversation(q, wanted.key);
   if (known) return known;
   await q.run(
-    `insert into conversations (id, key, open, binding, agent, channel, chat, thread, audience, person_id, created_at, last_at)
-     values (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    `insert into conversations (id, key, open, binding, agent, channel, chat, thread, audience, created_at)
+     values (?, ?, 1, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
     wanted.id,
     wanted.key,
     wanted.binding,
@@ -81,8 +79,6 @@ export async function openConversation(q: Query, wanted: NewConversation, now: n
     wanted.place.chat,
     wanted.place.thread ?? null,
     wanted.audience,
-    wanted.personId,
-    now,
     now,
   );
   return (await findOpenConversation(q, wanted.key)) as Conversation;
@@ -101,45 +97,41 @@ export async function setQueueNotice(q: Query, id: string, at: number | null): P
 export interface Turn {
   seq: number;
   role: 'user' | 'assistant';
-  /** Who speaks, in rooms. */
-  speaker: string | null;
+  /** In rooms the words name their speakers. */
   text: string;
 }
 
 /** The turns with seq ≥ `from`, oldest first. */
 export async function readTurns(q: Query, conversationId: string, from: number): Promise<Turn[]> {
-  const rows = await q.all<{ seq: number; role: 'user' | 'assistant'; speaker: string | null; body: string }>(
-    'select seq, role, speaker, body from turns where conversation_id = ? and seq >= ? order by seq',
+  return q.all<Turn>(
+    'select seq, role, body as text from turns where conversation_id = ? and seq >= ? order by seq',
     conversationId,
     from,
   );
-  return rows.map((row) => ({ seq: row.seq, role: row.role, speaker: row.speaker, text: row.body }));
 }
 
-/** Appends a finished exchange. The caller holds the conversation's lane, so the counter has one writer. */
+/**
+ * Appends a finished exchange behind `turns`, as they were when the run began: it holds the conversation's lane, so
+ * nobody else appends.
+ */
 export async function appendTurns(
   q: Query,
-  conversationId: string,
+  { id, turns }: Pick<Conversation, 'id' | 'turns'>,
   runId: string,
-  turns: Omit<Turn, 'seq'>[],
+  exchange: readonly Omit<Turn, 'seq'>[],
   now: number,
 ): Promise<void> {
-  const row = await q.get<{ turns: number }>('select turns from conversations where id = ?', conversationId);
-  let seq = row?.turns ?? 0;
-  for (const turn of turns) {
+  for (const [index, turn] of exchange.entries())
     await q.run(
-      'insert into turns (conversation_id, seq, run_id, role, speaker, body, created_at) values (?, ?, ?, ?, ?, ?, ?)',
-      conversationId,
-      seq,
+      'insert into turns (conversation_id, seq, run_id, role, body, created_at) values (?, ?, ?, ?, ?, ?)',
+      id,
+      turns + index,
       runId,
       turn.role,
-      turn.speaker,
       turn.text,
       now,
     );
-    seq += 1;
-  }
-  await q.run('update conversations set turns = ?, last_at = ? where id = ?', seq, now, conversationId);
+  await q.run('update conversations set turns = ? where id = ?', turns + exchange.length, id);
 }
 
 /** What stands in front of the turns from `until` on. */

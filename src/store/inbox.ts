@@ -35,7 +35,6 @@ export interface NewInboxRow {
   partOf: string | null;
   notBefore: number;
   payload: InboxPayload | null;
-  sentAt: number;
   receivedAt: number;
 }
 
@@ -49,10 +48,8 @@ export interface InboxRow {
   state: InboxState;
   conversationId: string | null;
   runId: string | null;
-  partOf: string | null;
   notBefore: number;
   payload: InboxPayload | null;
-  receivedAt: number;
 }
 
 interface StoredRow {
@@ -65,14 +62,11 @@ interface StoredRow {
   state: InboxState;
   conversation_id: string | null;
   run_id: string | null;
-  part_of: string | null;
   not_before: number;
   payload: string | null;
-  received_at: number;
 }
 
-const columns =
-  'id, channel, chat, thread, message_id, user_id, state, conversation_id, run_id, part_of, not_before, payload, received_at';
+const columns = 'id, channel, chat, thread, message_id, user_id, state, conversation_id, run_id, not_before, payload';
 
 function inboxRowOf(row: StoredRow): InboxRow {
   return {
@@ -85,23 +79,17 @@ function inboxRowOf(row: StoredRow): InboxRow {
     state: row.state,
     conversationId: row.conversation_id,
     runId: row.run_id,
-    partOf: row.part_of,
     notBefore: row.not_before,
     payload: row.payload === null ? null : (JSON.parse(row.payload) as InboxPayload),
-    receivedAt: row.received_at,
   };
 }
 
-export async function hasKey(q: Query, channel: string, key: string): Promise<boolean> {
-  return (await q.get('select 1 as one from inbox where channel = ? and key = ?', channel, key)) !== undefined;
-}
-
-/** False when the key is there already (another process was first). */
+/** False when the key is there already. */
 export async function addInboxRow(q: Query, row: NewInboxRow): Promise<boolean> {
   const added = await q.run(
     `insert into inbox (id, channel, key, kind, chat, thread, message_id, user_id, state, conversation_id, part_of,
-       not_before, payload, sent_at, received_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (channel, key) do nothing`,
+       not_before, payload, received_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (channel, key) do nothing`,
     row.id,
     row.channel,
     row.key,
@@ -115,7 +103,6 @@ export async function addInboxRow(q: Query, row: NewInboxRow): Promise<boolean> 
     row.partOf,
     row.notBefore,
     row.payload === null ? null : JSON.stringify(row.payload),
-    row.sentAt,
     row.receivedAt,
   );
   return added > 0;

@@ -1,6 +1,7 @@
 import { GatehouseError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { CommitHooks, Db } from './db.ts';
+import { lockDataFolder } from './lock.ts';
 import { migrate } from './migrate.ts';
 import { openSqlite } from './sqlite.ts';
 
@@ -15,6 +16,28 @@ export async function openStore(url: string, options: { hooks?: CommitHooks; log
     return db;
   } catch (error) {
     await db.close();
+    throw error;
+  }
+}
+
+/** As `openStore`, by the only gateway of its data folder: with SQLite that is locked until `close` (rule 94). */
+export async function openOwnStore(
+  url: string,
+  dataDir: string,
+  options: { hooks?: CommitHooks; log?: Log } = {},
+): Promise<{ db: Db; close(): Promise<void> }> {
+  const lock = url.startsWith('sqlite:') ? lockDataFolder(dataDir) : null;
+  try {
+    const db = await openStore(url, options);
+    return {
+      db,
+      async close() {
+        await db.close();
+        lock?.release();
+      },
+    };
+  } catch (error) {
+    lock?.release();
     throw error;
   }
 }

@@ -6,6 +6,7 @@
  *   sent      the platform took it; `ref` is its message
  *   failed    given up; people were told once
  */
+import { placeOf } from '../base/place.ts';
 import type { Place } from '../types/message.ts';
 import type { Query } from './db.ts';
 
@@ -58,7 +59,7 @@ interface StoredRow {
 function outboxRowOf(row: StoredRow): OutboxRow {
   return {
     id: row.id,
-    place: { channel: row.channel, chat: row.chat, ...(row.thread === null ? {} : { thread: row.thread }) },
+    place: placeOf(row.channel, row.chat, row.thread),
     direct: row.direct === 1,
     kind: row.kind,
     target: row.target,

@@ -3,10 +3,14 @@
  * names the small index they are found by. States and transitions are in `run/machine.ts`; here they are guarded by
  * compare-and-set on state and owner, so that a process that lost its lease cannot write.
  */
+import { placeOf } from '../base/place.ts';
 import type { Json } from '../types/json.ts';
 import type { Place } from '../types/message.ts';
 import type { RunState, StepBody, ToolCallState } from '../types/run.ts';
 import type { Query, Transaction } from './db.ts';
+
+/** `asked` by a person, who is told; `silent` because its message was deleted. */
+export type StopKind = 'asked' | 'silent';
 
 export interface Run {
   id: string;
@@ -18,8 +22,7 @@ export interface Run {
   place: Place;
   replyTo: string | null;
   userId: string;
-  /** 0 no, 1 by a person, 2 silently because its message was deleted. */
-  stopRequested: number;
+  stopRequested: StopKind | null;
   activeMs: number;
   /** How often a process has begun to work on it. */
   claims: number;
@@ -38,9 +41,9 @@ interface RunRow {
   thread: string | null;
   reply_to: string | null;
   user_id: string;
-  stop_requested: number;
+  stop_requested: StopKind | null;
   active_ms: number;
-  version: number;
+  claims: number;
   created_at: number;
 }
 
@@ -52,12 +55,12 @@ function runOf(row: RunRow): Run {
     agent: row.agent,
     agentVersion: row.agent_version,
     binding: row.binding,
-    place: { channel: row.channel, chat: row.chat, ...(row.thread === null ? {} : { thread: row.thread }) },
+    place: placeOf(row.channel, row.chat, row.thread),
     replyTo: row.reply_to,
     userId: row.user_id,
     stopRequested: row.stop_requested,
     activeMs: row.active_ms,
-    claims: row.version,
+    claims: row.claims,
     createdAt: row.created_at,
   };
 }
@@ -67,8 +70,8 @@ export async function addRun(
   run: Omit<Run, 'stopRequested' | 'activeMs' | 'state' | 'claims'>,
 ): Promise<void> {
   await q.run(
-    `insert into runs (id, conversation_id, state, version, agent, agent_version, binding, channel, chat, thread, reply_to,
-       user_id, created_at) values (?, ?, 'queued', 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into runs (id, conversation_id, state, agent, agent_version, binding, channel, chat, thread, reply_to,
+       user_id, created_at) values (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     run.id,
     run.conversationId,
     run.agent,
@@ -97,7 +100,7 @@ export async function claimRuns(
   limit: number,
 ): Promise<Run[]> {
   const rows = await q.all<RunRow>(
-    `update runs set state = 'running', owner = ?, lease_until = ?, version = version + 1 where id in (
+    `update runs set state = 'running', owner = ?, lease_until = ?, claims = claims + 1 where id in (
        select id from runs where state in ('queued', 'running') and (state = 'queued' or lease_until < ?)
        order by id limit ?${q.skipLocked}) returning *`,
     owner,
@@ -158,8 +161,7 @@ export async function finishRun(
   now: number,
 ): Promise<void> {
   await q.run(
-    `update runs set state = ?, error = ?, active_ms = ?, finished_at = ?, owner = null, lease_until = null,
-       version = version + 1 where id = ?`,
+    `update runs set state = ?, error = ?, active_ms = ?, finished_at = ?, owner = null, lease_until = null where id = ?`,
     state,
     error,
     activeMs,
@@ -168,29 +170,26 @@ export async function finishRun(
   );
 }
 
-/** Of the active run of a conversation. */
-export async function requestStop(q: Query, conversationId: string, how: 1 | 2): Promise<Run | null> {
-  const row = await q.get<RunRow>(
-    `update runs set stop_requested = ? where conversation_id = ? and state in ('queued', 'running') returning *`,
-    how,
-    conversationId,
-  );
-  return row ? runOf(row) : null;
-}
-
-export async function requestStopOfRun(q: Query, runId: string, how: 1 | 2): Promise<boolean> {
+/** False when there is no active run to stop. */
+export async function requestStop(
+  q: Transaction,
+  of: { run: string } | { conversation: string },
+  how: StopKind,
+): Promise<boolean> {
+  const [column, id] = 'run' in of ? ['id', of.run] : ['conversation_id', of.conversation];
   const changed = await q.run(
-    `update runs set stop_requested = ? where id = ? and state in ('queued', 'running')`,
+    `update runs set stop_requested = ? where ${column} = ? and state in ('queued', 'running')`,
     how,
-    runId,
+    id,
   );
+  if (changed > 0) q.ring('stop');
   return changed > 0;
 }
 
-export async function stopRequests(q: Query, owner: string): Promise<{ id: string; how: number }[]> {
+export async function stopRequests(q: Query, owner: string): Promise<{ id: string; how: StopKind }[]> {
   return q.all(
     `select id, stop_requested as how from runs
-     where state in ('queued', 'running') and state = 'running' and owner = ? and stop_requested > 0`,
+     where state in ('queued', 'running') and state = 'running' and owner = ? and stop_requested is not null`,
     owner,
   );
 }
@@ -225,12 +224,8 @@ export async function readSteps(q: Query, runId: string): Promise<StepBody[]> {
 }
 
 export interface StoredCall {
-  step: number;
   callId: string;
-  position: number;
   name: string;
-  capability: string | null;
-  tool: string | null;
   input: Json;
   state: ToolCallState;
   content: string | null;
@@ -238,23 +233,25 @@ export interface StoredCall {
 }
 
 interface CallRow {
-  step: number;
   call_id: string;
-  position: number;
   name: string;
-  capability: string | null;
-  tool: string | null;
   input: string;
   state: ToolCallState;
   content: string | null;
   is_error: number | null;
 }
 
-export async function addToolCall(
-  q: Query,
-  runId: string,
-  call: Omit<StoredCall, 'state' | 'content' | 'isError'> & { verdict: string; rule: string },
-): Promise<void> {
+/** What the call is, and for people which tool it meant and which rule decided. */
+export interface NewToolCall extends Pick<StoredCall, 'callId' | 'name' | 'input'> {
+  step: number;
+  position: number;
+  capability: string | null;
+  tool: string | null;
+  verdict: string;
+  rule: string;
+}
+
+export async function addToolCall(q: Query, runId: string, call: NewToolCall): Promise<void> {
   await q.run(
     `insert into tool_calls (run_id, step, call_id, position, name, capability, tool, input, state, verdict, rule)
      values (?, ?, ?, ?, ?, ?, ?, ?, 'requested', ?, ?)`,
@@ -273,17 +270,13 @@ export async function addToolCall(
 
 export async function readToolCalls(q: Query, runId: string, step: number): Promise<StoredCall[]> {
   const rows = await q.all<CallRow>(
-    'select * from tool_calls where run_id = ? and step = ? order by position',
+    'select call_id, name, input, state, content, is_error from tool_calls where run_id = ? and step = ? order by position',
     runId,
     step,
   );
   return rows.map((row) => ({
-    step: row.step,
     callId: row.call_id,
-    position: row.position,
     name: row.name,
-    capability: row.capability,
-    tool: row.tool,
     input: JSON.parse(row.input) as StoredCall['input'],
     state: row.state,
     content: row.content,

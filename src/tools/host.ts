@@ -25,66 +25,60 @@ export function validatorOf(schema: object): ValidateFunction {
   return validate;
 }
 
-export interface ResolvedCall {
-  call: ToolCall;
+export type Policies = Readonly<Record<string, Record<string, Verdict>>>;
+
+/** A call before it runs: which tool it means, and whether it may. */
+export interface DecidedCall {
   offered: OfferedTool | null;
   decision: ToolDecision;
+}
+
+export interface ResolvedCall extends DecidedCall {
   /** Set when the call will not run: what the model is told. */
   refusal: string | null;
 }
 
-/** What each call of a step is, decided before any runs, so that the decision is stored with it (rule 38). */
+/** Of each call of a step before any runs, so that the decision is stored with it (rule 38). */
+export function decideCall(
+  call: ToolCall,
+  tools: readonly OfferedTool[],
+  spec: AgentSpec,
+  policies: Policies,
+): DecidedCall {
+  const offered = tools.find((candidate) => candidate.tool.name === call.name) ?? null;
+  if (!offered) return { offered, decision: { verdict: 'block', rule: 'not offered' } };
+  const { tool, use, capability } = offered;
+  const decision = decideTool({
+    effect: tool.effect,
+    declared: tool.policy,
+    foreign: false,
+    admin: policies[capability]?.[tool.id],
+    permissionMode: spec.permissionMode,
+    spec: use?.toolApproval[tool.id] ?? use?.approval ?? 'default',
+  });
+  return { offered, decision };
+}
+
+/** Decides anew, when the call is about to run, and checks its arguments. */
 export function resolveCall(
   call: ToolCall,
   tools: readonly OfferedTool[],
   spec: AgentSpec,
-  policies: Readonly<Record<string, Record<string, Verdict>>>,
+  policies: Policies,
 ): ResolvedCall {
-  const offered = tools.find((candidate) => candidate.tool.name === call.name) ?? null;
-  if (!offered)
-    return {
-      call,
-      offered: null,
-      decision: { verdict: 'block', rule: 'not offered' },
-      refusal: `There is no tool "${call.name}" here. The tools are: ${tools.map(({ tool }) => tool.name).join(', ') || 'none'}.`,
-    };
-  const decision = decide(offered, spec, policies);
-  if (decision.verdict === 'block')
-    return {
-      call,
-      offered,
-      decision,
-      refusal: `${offered.tool.id} was not run: it is blocked here (${decision.rule}). This is final; do not call it again.`,
-    };
-  if (decision.verdict === 'ask')
-    return {
-      call,
-      offered,
-      decision,
-      refusal: `${offered.tool.id} was not run: it needs the approval of a person, and nobody can be asked here yet. This is final; do not call it again.`,
-    };
-  const invalid = checkInput(offered.tool, call);
-  return { call, offered, decision, refusal: invalid };
+  const decided = decideCall(call, tools, spec, policies);
+  return { ...decided, refusal: refusalOf(call, decided, tools) };
 }
 
-export function decide(
-  offered: OfferedTool,
-  spec: AgentSpec,
-  policies: Readonly<Record<string, Record<string, Verdict>>>,
-): ToolDecision {
-  try {
-    const { tool, use, capability } = offered;
-    return decideTool({
-      effect: tool.effect,
-      declared: tool.policy,
-      foreign: false,
-      admin: policies[capability]?.[tool.id],
-      permissionMode: spec.permissionMode,
-      spec: use?.toolApproval[tool.id] ?? use?.approval ?? 'default',
-    });
-  } catch (error) {
-    return { verdict: 'block', rule: `policies could not be read: ${messageOf(error)}` };
-  }
+function refusalOf(call: ToolCall, { offered, decision }: DecidedCall, tools: readonly OfferedTool[]): string | null {
+  if (!offered)
+    return `There is no tool "${call.name}" here. The tools are: ${tools.map(({ tool }) => tool.name).join(', ') || 'none'}.`;
+  const { tool } = offered;
+  if (decision.verdict === 'block')
+    return `${tool.id} was not run: it is blocked here (${decision.rule}). This is final; do not call it again.`;
+  if (decision.verdict === 'ask')
+    return `${tool.id} was not run: it needs the approval of a person, and nobody can be asked here yet. This is final; do not call it again.`;
+  return checkInput(tool, call);
 }
 
 function checkInput(tool: Tool, call: ToolCall): string | null {

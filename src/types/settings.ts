@@ -18,8 +18,12 @@ export interface Settings {
   channels: ReadonlyMap<string, ChannelFacts>;
 }
 
-export interface ChannelFacts {
-  type: string;
-  threads: 'open' | 'given' | false;
+/** Of a platform; an AdapterPlugin says both. */
+export interface AdmissionFacts {
   groupsNeedAdmission: boolean;
+  accountIds?: { pattern: string } | undefined;
+}
+
+export interface ChannelFacts extends AdmissionFacts {
+  threads: 'open' | 'given' | false;
 }

@@ -38,7 +38,7 @@ export interface ToolContext {
   agent: string;
   /** Whose store, notes and files this run may reach; computed by the core from who hears the answer (P1). */
   owner: { kind: 'person' | 'chat'; id: string } | null;
-  person: { id: string; name: string; language?: string; timezone: string } | null;
+  person: { id: string; name: string } | null;
   audience: Audience;
   conversation: string;
   signal: AbortSignal;

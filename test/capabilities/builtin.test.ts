@@ -21,7 +21,7 @@ function call(db: Db, id: string, input: JsonObject, owner: ToolContext['owner']
     toolUseId: 'call_1',
     agent: 'helper',
     owner,
-    person: { id: 'ana', name: 'Ana', timezone: 'UTC' },
+    person: { id: 'ana', name: 'Ana' },
     audience: 'direct',
     conversation: 'conversation_1',
     signal: new AbortController().signal,

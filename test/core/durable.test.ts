@@ -24,10 +24,9 @@ test('R23: what falls out of the window is summarised once and stands in front',
   const { id } = (await gateway.db.get<{ id: string }>('select id from conversations')) as { id: string };
   const turns = Array.from({ length: 200 }, (_, n) => ({
     role: n % 2 === 0 ? ('user' as const) : ('assistant' as const),
-    speaker: null,
     text: `turn ${n}`,
   }));
-  await gateway.db.tx((q) => appendTurns(q, id, 'run', turns, 1));
+  await gateway.db.tx((q) => appendTurns(q, { id, turns: 2 }, 'run', turns, 1));
   telegram.say(chat, alice, 'and now?');
   await telegram.waitForMessage(chat, 'second');
   assert.match(model.requests[1]?.instructions ?? '', /Summarise what was said/);

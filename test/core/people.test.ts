@@ -52,6 +52,22 @@ eachDatabase('R14: only an admin pairs; an id needs no code', async (_t, open) =
   assert.equal((await world.outbox()).at(-1)?.markdown, 'Admitted: **ben**, `tg:ben`.');
 });
 
+eachDatabase('R13, R14: what is not the id of an account is a group; an account keeps its name', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db, { admins: ['tg:boss'] });
+  const pair = async (args: string) => {
+    await world.say('boss', `/pair ${args}`, { command: { name: 'pair', args } });
+    return (await world.outbox()).at(-1)?.markdown;
+  };
+  await world.say('ana', 'hello', { sender: sender('ana', { name: 'Ana B.' }) });
+  assert.equal(await pair('tg:ana'), 'Admitted: **Ana B.**, `tg:ana`.');
+  assert.equal(await pair('tg:-77'), 'Admitted: the group `tg:-77`.');
+  assert.deepEqual(await db.all('select user_id, name from accounts where paired_at is not null'), [
+    { user_id: 'ana', name: 'Ana B.' },
+  ]);
+  assert.deepEqual(await db.all('select chat, admitted_by from chats'), [{ chat: '-77', admitted_by: 'tg:boss' }]);
+});
+
 eachDatabase('R16: the first admin claims with the printed code, once', async (_t, open) => {
   const db = await open();
   const world = createInboxWorld(db, { bindings: [pairing] });
@@ -170,6 +186,7 @@ eachDatabase('R17: twenty messages wait at most, with one notice beyond', async 
   assert.equal(states.filter((state) => state === 'waiting').length, 20);
   assert.equal(states.filter((state) => state === 'refused').length, 3);
   assert.equal((await world.outbox()).length, 1);
+  assert.deepEqual(world.counts, { inbox_messages: 21, inbox_refused: 3 });
 });
 
 eachDatabase('a text of 10 MB is refused with its length, and nothing else is lost', async (_t, open) => {

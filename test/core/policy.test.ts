@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decideAccess } from '../../src/policy/access.ts';
 import { decideTool, type ToolFacts } from '../../src/policy/tools.ts';
-import { canBecome, isFinal, nextOf } from '../../src/run/machine.ts';
+import { canBecome, isFinal, stepToCall } from '../../src/run/machine.ts';
 import type { RunState, StepBody } from '../../src/types/run.ts';
 
 const facts: ToolFacts = {
@@ -45,8 +45,7 @@ test('R13: access over its table', () => {
     admin: false,
     paired: false,
     access: { direct: 'pairing' as const, group: 'open' as const, allow: [] as string[], rateLimit: null },
-    groupsNeedAdmission: true,
-    chatListed: false,
+    mustBeAdmitted: false,
     chatAdmitted: false,
   };
   const verdict = (over: object) => {
@@ -64,11 +63,10 @@ test('R13: access over its table', () => {
   assert.equal(verdict({ ...access({ direct: 'open' }), membership: 'external' }), 'pair');
   assert.equal(verdict(access({ direct: 'linked' })), 'linked');
   assert.equal(verdict(access({ direct: 'allowlist' })), 'not_listed');
-  assert.equal(verdict({ kind: 'group' }), 'admission');
-  assert.equal(verdict({ kind: 'group', chatListed: true }), 'allow');
-  assert.equal(verdict({ kind: 'group', chatAdmitted: true }), 'allow');
-  assert.equal(verdict({ kind: 'group', groupsNeedAdmission: false }), 'allow');
-  assert.equal(verdict({ kind: 'group', chatListed: true, ...access({ group: 'allowlist' }) }), 'not_listed');
+  assert.equal(verdict({ kind: 'group' }), 'allow');
+  assert.equal(verdict({ kind: 'group', mustBeAdmitted: true }), 'admission');
+  assert.equal(verdict({ kind: 'group', mustBeAdmitted: true, chatAdmitted: true }), 'allow');
+  assert.equal(verdict({ kind: 'group', ...access({ group: 'allowlist' }) }), 'not_listed');
   assert.equal(verdict({ kind: 'group', ...access({ group: 'allowlist', allow: ['tg:1'] }) }), 'allow');
 });
 
@@ -117,10 +115,10 @@ test('D2: what a run does next follows from its persisted steps', () => {
     },
   });
   const results: StepBody = { kind: 'results', message: { role: 'tool', results: [] } };
-  assert.deepEqual(nextOf([]), { do: 'open' });
-  assert.deepEqual(nextOf([user]), { do: 'ask' });
-  assert.deepEqual(nextOf([user, answer(2)]), { do: 'call_tools', step: 1 });
-  assert.deepEqual(nextOf([user, answer(1), results]), { do: 'ask' });
-  assert.deepEqual(nextOf([user, answer(1), results, user]), { do: 'ask' });
-  assert.deepEqual(nextOf([user, answer(0)]), { do: 'finish' });
+  assert.equal(stepToCall([user]), null);
+  assert.equal(stepToCall([user, answer(2)]), 1);
+  assert.equal(stepToCall([user, answer(1), results]), null);
+  assert.equal(stepToCall([user, answer(1), results, user]), null);
+  assert.throws(() => stepToCall([]), /broken invariant: a run begins with what people said/);
+  assert.throws(() => stepToCall([user, answer(0)]), /broken invariant: .* are written together/);
 });

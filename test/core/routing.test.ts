@@ -12,6 +12,35 @@ eachDatabase('D1, R1: a redelivered message is dropped, sequentially and at the 
   assert.equal(world.counts.inbox_duplicates, 4);
 });
 
+eachDatabase('R92: an event is counted when it is stored, and not when its transaction fails', async (_t, open) => {
+  let failing = false;
+  const db = await open({
+    hooks: {
+      beforeCommit() {
+        if (failing) throw new Error('no room');
+      },
+    },
+  });
+  const world = createInboxWorld(db);
+  failing = true;
+  await assert.rejects(world.say('ana', 'hello', { key: 'k' }), /no room/);
+  assert.deepEqual(world.counts, {});
+  failing = false;
+  await world.say('ana', 'hello', { key: 'k' });
+  await world.say('ana', 'overheard', { chat: group });
+  await world.say('ana', '!help', {});
+  assert.deepEqual(world.counts, { inbox_messages: 1, inbox_ignored: 1 });
+});
+
+eachDatabase('D1: a redelivered command changes nothing and says nothing again', async (_t, open) => {
+  const world = createInboxWorld(await open());
+  const message = await world.say('ana', '!help');
+  await world.inbox().accept(message);
+  assert.equal((await world.outbox()).length, 1);
+  assert.deepEqual(await world.states(), ['handled']);
+  assert.deepEqual(world.counts, { inbox_duplicates: 1 });
+});
+
 eachDatabase(
   'D1: the same message through two processes on one database is one message',
   async (_t, open) => {
@@ -152,7 +181,7 @@ eachDatabase(
 eachDatabase('R19: where an answer opens a thread, a message outside one is its own root', async (_t, open) => {
   const db = await open();
   const world = createInboxWorld(db, {
-    channels: { tg: { type: 'slack', threads: 'open', groupsNeedAdmission: false } },
+    channels: { tg: { threads: 'open', groupsNeedAdmission: false } },
   });
   const first = await world.say('ana', 'one', { chat: group, mentionsBot: true });
   await world.say('ana', 'two', { chat: group, mentionsBot: true });

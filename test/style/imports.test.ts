@@ -28,7 +28,6 @@ const composition = ['src/main.ts', 'src/plugins.ts'];
 const exceptions = {
   clock: {
     'src/base/clock.ts': 'the clock',
-    'src/main.ts': 'keeps the process alive; nothing waits for it',
   },
   randomness: {
     'src/base/ids.ts': 'ids, codes, tokens',

@@ -41,6 +41,8 @@ export function bindingSpec(over: Partial<BindingSpec> = {}): BindingSpec {
   };
 }
 
+const telegram: ChannelFacts = { threads: 'given', groupsNeedAdmission: true, accountIds: { pattern: '^[a-z0-9]+$' } };
+
 export interface Said {
   id: string;
   channel: string;
@@ -86,9 +88,7 @@ export function createInboxWorld(
     models: {},
     admins: new Set(over.admins ?? []),
     policies: {},
-    channels: new Map(
-      Object.entries(over.channels ?? { tg: { type: 'telegram', threads: 'given', groupsNeedAdmission: true } }),
-    ),
+    channels: new Map(Object.entries(over.channels ?? { tg: telegram })),
   };
   const parts = {
     db,
