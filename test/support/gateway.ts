@@ -62,6 +62,8 @@ export interface TestGateway {
   dataDir: string;
   /** Stops the gateway and starts another over the same data. */
   restart(changes?: TestGatewayOptions['config']): Promise<void>;
+  /** As a reload of a changed file. */
+  reload(changes: TestGatewayOptions['config']): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -101,6 +103,7 @@ export async function startTestGateway(t: TestContext, options: TestGatewayOptio
       await test.gateway.stop();
       test.gateway = await start(changes);
     },
+    reload: async (changes) => test.gateway.reload(await load(changes)),
     stop: () => test.gateway.stop(),
   };
   t.after(

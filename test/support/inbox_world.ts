@@ -1,5 +1,4 @@
 /** The accepting side alone, over a real database and a clock that stands still: what the routing rules are tested on. */
-import { createLog } from '../../src/base/log.ts';
 import { createInbox } from '../../src/inbox/accept.ts';
 import { createDispatch } from '../../src/inbox/dispatch.ts';
 import type { Db } from '../../src/store/db.ts';
@@ -8,8 +7,7 @@ import type { IncomingMessage, Sender } from '../../src/types/message.ts';
 import type { ChannelFacts, Settings } from '../../src/types/settings.ts';
 import type { AgentSpec, BindingSpec } from '../../src/types/spec.ts';
 import { createFakeClock, type FakeClock } from './fake_clock.ts';
-
-export const silentLog = createLog({ level: 'silent', format: 'json', secrets: () => [] });
+import { silentLog } from './silent_log.ts';
 
 export const agentSpec: AgentSpec = {
   id: 'helper',
