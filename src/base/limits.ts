@@ -1,10 +1,12 @@
-/** Every limit of the core, with its unit last. A platform's own limits are in its adapter. */
+/**
+ * The limits that folders share, with their unit last. One that a single file keeps stands there, a platform's own in
+ * its adapter, and the default of a setting in the schema.
+ */
 export const limits = {
   /** Receiving */
   inboundTextCharsMax: 64_000,
   inboxKeyDays: 30,
   waitingMessagesMax: 20,
-  rateLimitPerMinuteDefault: 10,
   partsQuietMs: 1_000,
   backlogAgeMs: 24 * 3_600_000,
   filesPerMessageMax: 10,
@@ -26,8 +28,6 @@ export const limits = {
   drainMs: 10_000,
 
   /** Runs */
-  stepsMaxDefault: 25,
-  runTimeoutMsDefault: 15 * 60_000,
   parallelReadsMax: 10,
   /** A run that took down its process this often is given up. */
   claimsPerRunMax: 25,

@@ -8,7 +8,9 @@ import type { Log } from '../base/log.ts';
 import type { JsonSchema } from './json.ts';
 import type { InboundEvent, IncomingFile, OutgoingMessage, Place, SentMessage } from './message.ts';
 
+/** What the core does not read yet (the contract suite reads all) is marked with the feature that will. */
 export interface Features {
+  /** Approvals. */
   buttons: boolean;
   edits: boolean;
   /** How an answer is shown while it is written: by edits of its first piece, by a stream of our own, or not. */
@@ -16,10 +18,14 @@ export interface Features {
   /** `open`: an answer to a message opens a thread (Slack). `given`: only topics that exist (Telegram). */
   threads: 'open' | 'given' | false;
   typing: boolean;
+  /** Approvals. */
   reactions: boolean;
   files: boolean;
+  /** Channel tools. */
   history: boolean;
+  /** Channel tools. */
   directory: boolean;
+  /** Approvals: refusals that one person sees. */
   ephemeral: boolean;
   /** The platform tells us of deleted messages. */
   deletions: boolean;
@@ -37,8 +43,10 @@ export interface AdapterLimits {
   groupPerMinute: number;
   /** Calls of the account over all chats. */
   accountPerSecond: number;
+  /** Read once approvals exist. */
   buttonsPerMessage: number;
   buttonDataBytes: number;
+  /** Of one file that `download` returns; a larger one is refused before it is fetched. */
   fileBytesMax: number;
 }
 
@@ -119,6 +127,7 @@ export interface Adapter {
 
   /** Replaces the words of a message of ours. Safe to repeat; "not modified" is success. */
   edit?(ref: string, message: OutgoingMessage, signal: AbortSignal): Promise<void>;
+  /** Called once approvals exist, as is `react`. */
   remove?(ref: string, place: Place): Promise<void>;
   /**
    * Shows an unfinished answer that is not a message yet; fire and forget, the latest wins. `answerId` is the same for
@@ -133,6 +142,7 @@ export interface Adapter {
   find?(message: OutgoingMessage): Promise<SentMessage | null>;
   /** Tells the platform which commands there are (Telegram's menu). */
   registerCommands?(commands: { name: string; description: string }[]): Promise<void>;
+  /** Asked once channel tools and conversation search exist (P4). */
   lookup?: {
     isMember?(chat: string, user: string): Promise<boolean>;
     chat?(chat: string): Promise<{ title: string }>;

@@ -31,9 +31,10 @@ export interface RunFacts {
 export interface RunBuilder {
   readonly facts: RunFacts;
   tool(tool: Tool): void;
-  /** Part of the stable prefix (M1): must not change while configuration and grants do not. */
+  /** Part of the stable prefix (M1), for capabilities that come with words of their own: must not change while configuration and grants do not. */
   instructions(text: string): void;
   /** A line placed after the stable prefix of each run, where things that change belong. */
   reminder(text: () => string): void;
+  /** After the run's end is committed. For capabilities that hold something open; none does yet. */
   onFinish(hook: () => Promise<void>): void;
 }

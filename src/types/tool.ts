@@ -27,6 +27,7 @@ export interface Tool {
   annotations: ToolAnnotations;
   /** What the tool declares for itself; absent follows `effect`. */
   policy?: Verdict;
+  /** Two people must approve. Read once approvals exist; until then a call that would ask is refused. */
   dualSign?: boolean;
   /** A success ends the run with this result as the answer. */
   terminalOnSuccess?: boolean;
@@ -60,9 +61,13 @@ export interface ValueStore {
 /** What a call gives back; the host adds the tool use id and cuts what is too long. */
 export interface ToolOutcome {
   content: string;
+  /** Parts that are not text. Read once results carry files. */
   typedContent?: Json[];
   isError?: boolean;
-  /** Its own arguments were wrong, or something behind it failed for now: the model may try once more. */
+  /**
+   * Its own arguments were wrong, or something behind it failed for now: the model may try once more. Counted once
+   * there are tools from outside; until then the words of the result say so.
+   */
   retry?: boolean;
 }
 
