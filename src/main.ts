@@ -2,19 +2,23 @@
 import { spawn } from 'node:child_process';
 import { systemClock } from './base/clock.ts';
 import { GatehouseError, messageOf } from './base/errors.ts';
-import { createLog } from './base/log.ts';
-import { readVersion } from './base/program.ts';
+import { createLog, mask } from './base/log.ts';
+import { commandName, readVersion } from './base/program.ts';
 import { remarks } from './cli/config_file.ts';
 import { runCli } from './cli/index.ts';
 import { exitCodes } from './cli/program.ts';
 import { type LoadedConfig, loadConfig, settleAuto } from './config/load.ts';
 import type { Plugins } from './config/schema.ts';
 import { startControl } from './control/server.ts';
+import type { ChannelReport } from './gateway/channels.ts';
 import type { Gateway } from './gateway/gateway.ts';
 
 const loadPlugins = async (): Promise<Plugins> => (await import('./plugins.ts')).plugins;
 
 const version = readVersion();
+
+/** A channel that fails this soon is told to whoever has just started the gateway; later it is the log's. */
+const failedSoonMs = 15_000;
 
 async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<number> {
   const [{ startGateway }, { onlineHandlers }, plugins] = await Promise.all([
@@ -25,7 +29,18 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
   let secrets = loaded.secretValues;
   const log = createLog({ ...loaded.config.gateway.log, secrets: () => secrets });
   const startedAt = systemClock.now();
-  const gateway = await startGateway({ config: loaded.config, plugins, log });
+  const early: string[] = [];
+  let greeted = false;
+  const gateway = await startGateway({
+    config: loaded.config,
+    plugins,
+    log,
+    onChannelFailed({ name, reason }: ChannelReport) {
+      const line = mask(`${name} is not working: ${reason ?? 'see the log'}\n`, secrets);
+      if (!greeted) early.push(line);
+      else if (systemClock.now() - startedAt < failedSoonMs) process.stdout.write(line);
+    },
+  });
 
   let end: (code: number) => void = () => {};
   const ended = new Promise<number>((resolve) => {
@@ -54,6 +69,8 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
       settings: gateway.settings,
       reports: gateway.reports,
       signInLink: gateway.signInLink,
+      whoSignsIn: gateway.whoSignsIn,
+      localOnly: isLoopback(loaded.config.gateway.listen.host),
     }),
     reload: async () => ({ remarks: await reload() }),
     stop: async () => {
@@ -75,11 +92,15 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody looked'));
 
   await greet(gateway, loaded, options.open);
+  greeted = true;
+  for (const line of early) process.stdout.write(line);
   const code = await ended;
   await control.close();
   await gateway.stop();
   return code;
 }
+
+const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
 
 /** What a reload cannot change, said once. */
 function needsRestart(before: LoadedConfig, after: LoadedConfig): string[] {
@@ -104,10 +125,10 @@ async function greet(
     lines.push('', 'Open the chat page with this link; it works once, within 15 minutes:', `  ${link}`);
     if (open && process.stdout.isTTY && !process.env.CI) openInBrowser(link);
   }
-  if (
-    gateway.claimCode !== null &&
-    loaded.config.bindings.some(({ channel }) => loaded.config.channels[channel]?.type !== 'web')
-  )
+  const onPlatforms = loaded.config.bindings.some(({ channel }) => loaded.config.channels[channel]?.type !== 'web');
+  if (onPlatforms && gateway.claimCode === null)
+    lines.push('', `People who write to a bot get a code; let them in with: ${commandName()} pair CODE`);
+  if (onPlatforms && gateway.claimCode !== null)
     lines.push(
       '',
       'To become the first admin from a chat, send the bot this in a direct message within an hour:',
@@ -144,7 +165,7 @@ async function offline(loaded: LoadedConfig, command: string, args: Record<strin
     })[command];
     if (!handler)
       throw new GatehouseError('unavailable', `${command} needs a running gateway`, {
-        hint: 'start it with "gatehouse start"',
+        hint: `start it with "${commandName()} start"`,
       });
     return await handler(args as Parameters<typeof handler>[0]);
   } finally {

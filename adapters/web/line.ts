@@ -32,9 +32,11 @@ export function commandOf(text: string): { name: string; args: string } | null {
 
 export function lineHtml(line: JournalLine): string {
   const { who, text, at, answerId } = lineOf(line);
-  const kind = who === 'bot' ? 'bot' : commandOf(text) ? 'me command' : 'me';
-  const words =
-    who === 'bot' ? `<div class="prose">${renderMarkdown(text)}</div>` : `<div class="words">${escapeHtml(text)}</div>`;
+  const command = who === 'me' ? commandOf(text) : null;
+  const begins = command?.name === 'new' && command.args === '';
+  const kind = who === 'bot' ? 'bot' : begins ? 'me fence' : command ? 'me command' : 'me';
+  const said = begins ? 'New conversation' : escapeHtml(text);
+  const words = who === 'bot' ? `<div class="prose">${renderMarkdown(text)}</div>` : `<div class="words">${said}</div>`;
   const speaker = `<h2 class="unseen">${who === 'bot' ? 'Answer' : 'You'}</h2>`;
   const answer = answerId === undefined ? '' : ` data-answer="${escapeHtml(answerId)}"`;
   return (

@@ -13,7 +13,7 @@ export interface PageParts {
   cut: boolean;
 }
 
-const prompts = ['What can you do?', 'Which tools do you have?', 'What day is it today?', 'Help me write a short note'];
+const prompts = ['What can you do?', 'Which tools do you have?', '/help', '/status'];
 
 const icon = (path: string) =>
   `<svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${path}</svg>`;
@@ -73,7 +73,7 @@ ${cut ? '<p class="cut">Earlier messages are not shown here.</p>\n' : ''}${lines
 <button type="button" id="stop" title="Stop (Esc)" aria-label="Stop" hidden>${icons.stop}</button>
 <button type="submit" id="send" title="Send (Enter)" aria-label="Send" disabled>${icons.send}</button>
 </form>
-<p class="hint"><span><kbd>Enter</kbd> send</span><span><kbd>Shift</kbd> <kbd>Enter</kbd> new line</span><span><kbd>Esc</kbd> stop</span><span><kbd>/</kbd> write</span></p>
+<p class="hint"><span><kbd>Enter</kbd> send</span><span><kbd>Shift</kbd> <kbd>Enter</kbd> new line</span><span><kbd>Esc</kbd> stop</span><span><kbd>/help</kbd> commands</span></p>
 </footer>
 <div id="toasts" role="alert"></div>
 <noscript><p class="noscript">The chat needs JavaScript from this server. Nothing is loaded from anywhere else.</p></noscript>

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { GatehouseError, messageOf } from '../base/errors.ts';
+import { commandName } from '../base/program.ts';
 import { ConfigError, nearest } from '../config/issue.ts';
 import { helpOf, overview } from './help.ts';
 import { localCommands } from './local.ts';
@@ -15,7 +16,7 @@ const helpCommand: Command = {
   wordsMax: 1,
   async run({ terminal, words }) {
     const [name] = words;
-    terminal.out(name === undefined ? overview(commands) : helpOf(findCommand(name)));
+    terminal.out(name === undefined ? overview(commands) : helpOf(findCommand(name, commandName(terminal.env))));
     return exitCodes.ok;
   },
 };
@@ -51,8 +52,16 @@ export async function runCli(argv: readonly string[], program: Program, terminal
 /** Some messages are sentences, some are not. */
 function withHint({ message, hint }: GatehouseError): string {
   if (hint === undefined) return message;
-  return message.endsWith('.') ? `${message} ${hint}` : `${message}; ${hint}`;
+  if (message.endsWith('.')) return `${message} ${hint}`;
+  // A hint that begins with a word is a sentence elsewhere; a name such as TELEGRAM_TOKEN keeps its capitals.
+  return `${message}; ${/^[A-Z][a-z]/.test(hint) ? hint[0]!.toLowerCase() + hint.slice(1) : hint}`;
 }
+
+/** Options people try, and where that is set. */
+const elsewhere: Record<string, string> = {
+  port: 'the port is gateway.listen in the config file',
+  host: 'the address is gateway.listen in the config file',
+};
 
 async function runCommand(argv: readonly string[], program: Program, terminal: Terminal): Promise<number> {
   const [first, ...rest] = argv;
@@ -62,20 +71,20 @@ async function runCommand(argv: readonly string[], program: Program, terminal: T
   }
   if (first === '--version' || first === '-v') return runCommand(['version'], program, terminal);
   if (first === '--help' || first === '-h') return runCommand(['help', ...rest], program, terminal);
-  const command = findCommand(first);
-  const { words, options } = parse(command, rest);
+  const command = findCommand(first, commandName(terminal.env));
+  const { words, options } = parse(command, rest, commandName(terminal.env));
   if (options.help === true) {
     terminal.out(helpOf(command));
     return exitCodes.ok;
   }
   if (words.length > command.wordsMax)
     throw new UsageError(
-      `${command.name} does not take "${words[command.wordsMax]}"; see gatehouse help ${command.name}`,
+      `${command.name} does not take "${words[command.wordsMax]}"; see ${commandName(terminal.env)} help ${command.name}`,
     );
   return command.run({ program, terminal, words, options });
 }
 
-function findCommand(name: string): Command {
+function findCommand(name: string, program: string): Command {
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
   const near = nearest(
@@ -83,11 +92,11 @@ function findCommand(name: string): Command {
     commands.map((command) => command.name),
   );
   throw new UsageError(
-    `there is no command "${name}"${near === undefined ? '; "gatehouse help" lists them' : `, did you mean "${near}"?`}`,
+    `there is no command "${name}"${near === undefined ? `; "${program} help" lists them` : `, did you mean "${near}"?`}`,
   );
 }
 
-function parse(command: Command, args: readonly string[]) {
+function parse(command: Command, args: readonly string[], program: string) {
   const own = Object.entries(command.options).map(([name, option]) => [name, { type: option.type }] as const);
   const options = {
     config: { type: 'string' },
@@ -99,9 +108,11 @@ function parse(command: Command, args: readonly string[]) {
     return { words: parsed.positionals, options: parsed.values as Record<string, string | boolean | undefined> };
   } catch (error) {
     const unknown = /'(-[^']*)'/.exec(messageOf(error))?.[1];
-    const near = unknown === undefined ? undefined : nearest(unknown.replace(/^-+/, ''), Object.keys(options));
+    const option = unknown?.replace(/^-+/, '') ?? '';
+    if (Object.hasOwn(elsewhere, option)) throw new UsageError(`there is no --${option}: ${elsewhere[option]}`);
+    const near = unknown === undefined ? undefined : nearest(option, Object.keys(options));
     throw new UsageError(
-      `${messageOf(error).split('. ')[0]}${near === undefined ? '' : `, did you mean "--${near}"?`}; see gatehouse help ${command.name}`,
+      `${messageOf(error).split('. ')[0]}${near === undefined ? '' : `, did you mean "--${near}"?`}; see ${program} help ${command.name}`,
     );
   }
 }

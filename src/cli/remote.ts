@@ -1,6 +1,9 @@
 /** Commands that the running gateway does. */
 import { systemClock } from '../base/clock.ts';
+import { GatehouseError } from '../base/errors.ts';
 import { mask } from '../base/log.ts';
+import { commandName } from '../base/program.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { callControl, NotRunning } from '../control/client.ts';
 import type {
   ClaimResult,
@@ -15,13 +18,32 @@ import type {
 import type { ControlArgs } from '../control/wire.ts';
 import { costText } from '../words/cost.ts';
 import { en } from '../words/en.ts';
-import { loadFor } from './config_file.ts';
+import { dataDirFor, loadFor } from './config_file.ts';
 import { type Command, type CommandRun, exitCodes, UsageError } from './program.ts';
 import { columns, dateText, durationText } from './text.ts';
 
 const json = { type: 'boolean', summary: 'Print the result as JSON.' } as const;
 
-/** Asks the gateway, or the database when none runs and the command can do without one, and prints the answer. */
+/** Has the gateway do it, or, when none runs and the command can do without one, does it on the database. */
+async function request<T>(run: CommandRun, command: string, args: ControlArgs, offline: boolean) {
+  let loaded: LoadedConfig | null;
+  let result: T;
+  try {
+    result = (await callControl(dataDirFor(run), command, args)) as T;
+    // For its secrets only; the gateway that answered may run with a file that has changed since.
+    loaded = await loadFor(run).catch(() => null);
+  } catch (error) {
+    if (!(error instanceof NotRunning && offline)) throw error;
+    loaded = await loadFor(run);
+    result = (await run.program.offline(loaded, command, args)) as T;
+  }
+  const show = (text: string) => run.terminal.out(`${mask(text, loaded?.secretValues ?? [])}\n`);
+  return { result, show };
+}
+
+const asJson = (result: unknown) => JSON.stringify(result, null, 2);
+
+/** Requests it and prints the answer. */
 async function ask<T>(
   run: CommandRun,
   command: string,
@@ -29,31 +51,63 @@ async function ask<T>(
   print: (result: T) => string,
   offline = false,
 ): Promise<number> {
-  const loaded = await loadFor(run);
-  let result: T;
-  try {
-    result = (await callControl(loaded.config.gateway.dataDir, command, args)) as T;
-  } catch (error) {
-    if (!(error instanceof NotRunning && offline)) throw error;
-    result = (await run.program.offline(loaded, command, args)) as T;
-  }
-  const text = run.options.json === true ? JSON.stringify(result, null, 2) : print(result);
-  run.terminal.out(`${mask(text, loaded.secretValues)}\n`);
+  const { result, show } = await request<T>(run, command, args, offline);
+  show(run.options.json === true ? asJson(result) : print(result));
   return exitCodes.ok;
 }
 
-function pairArgs(word: string | undefined): ControlArgs {
+/** Longer than a drain takes with everything else that is closed after it. */
+const stopMsMax = 60_000;
+const stopLookMs = 100;
+
+async function waitForEnd(pid: number): Promise<void> {
+  for (let waitedMs = 0; isAlive(pid); waitedMs += stopLookMs) {
+    if (waitedMs >= stopMsMax)
+      throw new GatehouseError('unavailable', `the gateway (process ${pid}) has not ended after 60 s`, {
+        hint: 'look at its log',
+      });
+    await systemClock.sleep(stopLookMs);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It is there and belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function linkText({ url, expiresAt, account, name, isOwner, localOnly }: LinkResult): string {
+  const lines = [
+    url,
+    `Signs in ${isOwner ? 'as the owner' : `as ${name}`} (${account}). Works once, until ${dateText(expiresAt)}.`,
+  ];
+  if (localOnly)
+    lines.push(
+      'This address works on this machine only; how others reach it: docs/getting-started.md, "Let people in".',
+    );
+  return lines.join('\n');
+}
+
+function pairArgs(word: string | undefined, admin: boolean): ControlArgs {
+  if ((word === undefined || word === 'list') && admin)
+    throw new UsageError('--admin needs the code or the account of whom to make an admin');
   if (word === undefined || word === 'list') return { action: 'list' };
-  if (word.includes(':')) return { action: 'account', account: word };
-  if (/^[A-Za-z2-9]{8}$/.test(word)) return { action: 'code', code: word.toUpperCase() };
+  const role = admin ? { admin } : {};
+  if (word.includes(':')) return { action: 'account', account: word, ...role };
+  if (/^[A-Za-z2-9]{8}$/.test(word)) return { action: 'code', code: word.toUpperCase(), ...role };
   throw new UsageError(`"${word}" is neither a code of 8 characters nor an account <channel>:<user id>`);
 }
 
-function pairText(result: PairListResult | PairResult): string {
-  if (!('pending' in result)) return `${result.account} (${result.name || 'no name yet'}) may use the bot now.`;
+function pairText(result: PairListResult | PairResult, program: string): string {
+  if (!('pending' in result))
+    return `${result.account} (${result.name || 'no name yet'}) ${result.isAdmin ? 'is an admin now' : 'may use the bot now'}.`;
   if (result.pending.length === 0) return 'Nobody is waiting.';
   const rows = result.pending.map((one) => [one.account, one.name, dateText(one.createdAt), dateText(one.expiresAt)]);
-  return `${columns([['ACCOUNT', 'NAME', 'ASKED', 'UNTIL'], ...rows])}\nAdmit with: gatehouse pair CODE, or gatehouse pair ACCOUNT`;
+  return `${columns([['ACCOUNT', 'NAME', 'ASKED', 'UNTIL'], ...rows])}\nAdmit with: ${program} pair CODE, or ${program} pair ACCOUNT`;
 }
 
 function statusText(status: StatusResult): string {
@@ -102,13 +156,11 @@ export const remoteCommands: Command[] = [
       name: { type: 'string', value: 'NAME', summary: 'For another person of that name; without it for the owner.' },
     },
     wordsMax: 0,
-    run: (run) =>
-      ask<LinkResult>(
-        run,
-        'link',
-        run.options.name === undefined ? {} : { name: run.options.name },
-        ({ url, expiresAt }) => `${url}\nWorks once, until ${dateText(expiresAt)}.`,
-      ),
+    run: (run) => {
+      const { name } = run.options;
+      if (typeof name === 'string' && name.trim() === '') throw new UsageError('--name needs the name of a person');
+      return ask<LinkResult>(run, 'link', name === undefined ? {} : { name }, linkText);
+    },
   },
   {
     name: 'claim',
@@ -130,10 +182,22 @@ export const remoteCommands: Command[] = [
     usage: '[list | CODE | ACCOUNT]',
     summary: 'Shows who waits to be let in, and lets them in.',
     help: 'A person the bot does not know gets a code from it. ACCOUNT is <channel>:<user id>, or <channel>:<group id> for a group, and needs no code.',
-    examples: ['gatehouse pair', 'gatehouse pair K7WQ2MXA', 'gatehouse pair telegram:123456789'],
-    options: { json },
+    examples: [
+      'gatehouse pair',
+      'gatehouse pair K7WQ2MXA',
+      'gatehouse pair K7WQ2MXA --admin',
+      'gatehouse pair telegram:123456789',
+    ],
+    options: { json, admin: { type: 'boolean', summary: 'Give the admin role too.' } },
     wordsMax: 1,
-    run: (run) => ask<PairListResult | PairResult>(run, 'pair', pairArgs(run.words[0]), pairText, true),
+    run: (run) =>
+      ask<PairListResult | PairResult>(
+        run,
+        'pair',
+        pairArgs(run.words[0], run.options.admin === true),
+        (result) => pairText(result, commandName(run.terminal.env)),
+        true,
+      ),
   },
   {
     name: 'status',
@@ -161,10 +225,16 @@ export const remoteCommands: Command[] = [
   {
     name: 'stop',
     usage: '',
-    summary: 'Stops the running gateway; runs go on where they were at the next start.',
+    summary: 'Stops the running gateway and waits for its end; runs go on where they were at the next start.',
     examples: ['gatehouse stop'],
     options: { json },
     wordsMax: 0,
-    run: (run) => ask<StopResult>(run, 'stop', {}, ({ pid }) => `The gateway (process ${pid}) is stopping.`),
+    run: async (run) => {
+      const { result, show } = await request<StopResult>(run, 'stop', {}, false);
+      if (run.options.json !== true) show(`The gateway (process ${result.pid}) is stopping.`);
+      await waitForEnd(result.pid);
+      show(run.options.json === true ? asJson(result) : 'stopped');
+      return exitCodes.ok;
+    },
   },
 ];

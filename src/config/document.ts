@@ -4,7 +4,7 @@
  */
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
 import type { Json, JsonObject } from '../types/json.ts';
-import { substitute } from './environment.ts';
+import { substitute, type VariableUse } from './environment.ts';
 import { type ConfigIssue, formatPath, type Path } from './issue.ts';
 
 const documentBytesMax = 1024 * 1024;
@@ -136,7 +136,7 @@ export function readDocument(bytes: Uint8Array, env: NodeJS.ProcessEnv): ConfigD
       return Number(value);
     }
     if (typeof value !== 'string') return typeof value === 'boolean' ? value : null;
-    const result = substitute(value, env);
+    const result = substitute(value, env, useOf(path));
     for (const problem of result.problems) refuse(problem, out.lineOf(path), path);
     if (result.names.length > 0)
       out.variables.push({ path, names: result.names, values: result.values, leftEmpty: result.leftEmpty });
@@ -155,10 +155,17 @@ export function readDocument(bytes: Uint8Array, env: NodeJS.ProcessEnv): ConfigD
   return out;
 }
 
+function useOf(path: Path): VariableUse {
+  if (path.at(-1) === 'api_key') return 'model_key';
+  return path[0] === 'channels' ? 'channel' : 'other';
+}
+
 function plainWords(code: string, message: string): string {
   if (code === 'TAB_AS_INDENT' || /tab/i.test(message)) return 'a tab cannot indent; use spaces';
   if (code === 'TAG_RESOLVE_FAILED') return 'tags (!name) are not read; remove it, or quote the value if it is text';
   if (code === 'BAD_ALIAS' || code === 'MULTIPLE_ANCHORS') return message.toLowerCase();
+  const bracket = /^Flow (map|sequence) .*end with a/.exec(message)?.[1];
+  if (bracket !== undefined) return `a \`${bracket === 'map' ? '{' : '['}\` is not closed before this`;
   if (code === 'MISSING_CHAR') return `${message}; is a quote or a bracket left open?`;
   return message;
 }

@@ -12,8 +12,18 @@ export interface Substitution {
 
 const place = /\$\$\{|\$\{([^}]*)(\}?)/g;
 
+/** What to do about a variable that is not set depends on the key its value is for. */
+export type VariableUse = 'model_key' | 'channel' | 'other';
+
+function remedy(name: string, use: VariableUse): string {
+  const set = `set it before starting (export ${name}=…)`;
+  if (use === 'model_key') return `${set}, or use provider: auto, which needs no key`;
+  if (use === 'channel') return `${set}, remove this line, or write \${${name}:-} if it may be absent`;
+  return `${set}, or give a value to use without it: \${${name}:-VALUE}`;
+}
+
 /** Puts in the variables of `env`. Problems say the variable and what to do; they never hold a value. */
-export function substitute(text: string, env: NodeJS.ProcessEnv): Substitution {
+export function substitute(text: string, env: NodeJS.ProcessEnv, use: VariableUse = 'other'): Substitution {
   const out: Substitution = { text, names: [], values: [], leftEmpty: null, problems: [] };
   if (!text.includes('${')) return out;
   out.text = text.replace(place, (whole, inner: string | undefined, end: string | undefined) => {
@@ -34,9 +44,7 @@ export function substitute(text: string, env: NodeJS.ProcessEnv): Substitution {
       return value;
     }
     if (fallback === undefined) {
-      out.problems.push(
-        `the environment variable ${name} is not set; set it, remove this line, or write \${${name}:-} if it may be absent`,
-      );
+      out.problems.push(`the environment variable ${name} is not set; ${remedy(name, use)}`);
       return '';
     }
     if (fallback === '') out.leftEmpty ??= name;

@@ -1,4 +1,5 @@
 import { GatehouseError } from '../base/errors.ts';
+import { commandName } from '../base/program.ts';
 
 /** Keys and list positions from the root of the file: `['bindings', 0, 'scope']`. */
 export type Path = readonly (string | number)[];
@@ -17,7 +18,7 @@ export class ConfigError extends GatehouseError {
   readonly issues: readonly ConfigIssue[];
   constructor(file: string, issues: readonly ConfigIssue[]) {
     super('config', issues.map((issue) => formatIssue(file, issue)).join('\n'), {
-      hint: 'correct the lines named above and run "gatehouse check"',
+      hint: `correct the lines named above and run "${commandName()} check"`,
     });
     this.file = file;
     this.issues = issues;
@@ -26,7 +27,7 @@ export class ConfigError extends GatehouseError {
 
 /** `config.yaml:41 bindings[0].scop: unknown key, did you mean "scope"?` */
 export function formatIssue(file: string, issue: ConfigIssue): string {
-  const place = issue.line === undefined ? file : `${file}:${issue.line}`;
+  const place = issue.line === undefined ? `${file}:` : `${file}:${issue.line}`;
   return issue.path === '' ? `${place} ${issue.message}` : `${place} ${issue.path}: ${issue.message}`;
 }
 

@@ -13,40 +13,51 @@ import {
   text,
 } from './schema_words.ts';
 
-export const gateway = section('The process: where it listens, keeps its data, and how it speaks.', {
-  name: text('What the gateway calls itself.', { default: 'Gatehouse' }),
-  data_dir: text('The database, files that people sent, and the control socket; created 0700.', { default: './data' }),
-  listen: text('The one HTTP port: chat page, calls of the platforms, health and metrics.', {
-    default: '127.0.0.1:8484',
-    pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[^\\s:\\[\\]]+):[0-9]{1,5}$',
-    'x-message': 'must be host:port, such as 127.0.0.1:8484 or [::1]:8484',
-  }),
-  public_url: optionalText('How chat platforms reach `listen` from outside; nothing needs it by default.', {
-    pattern: '^https?://[^\\s?#]+$',
-    'x-message': 'must be an http(s) URL such as https://gatehouse.example.com',
-    examples: ['https://gatehouse.example.com'],
-  }),
-  log: section('What is written to standard error.', {
-    level: choice('From which level on lines are written.', ['debug', 'info', 'warn', 'error', 'silent'], {
-      default: 'info',
+export const gateway = section(
+  'The process: where it listens, keeps its data, and how it speaks.',
+  {
+    name: text('What the gateway calls itself.', { default: 'Gatehouse' }),
+    data_dir: text('The database, files that people sent, and the control socket; created 0700.', {
+      default: './data',
     }),
-    format: choice('`auto` is pretty on a terminal and JSON otherwise.', ['auto', 'json', 'pretty'], {
-      default: 'auto',
+    listen: text('The one HTTP port: chat page, calls of the platforms, health and metrics.', {
+      default: '127.0.0.1:8484',
+      pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[^\\s:\\[\\]]+):[0-9]{1,5}$',
+      'x-message': 'must be host:port, such as 127.0.0.1:8484 or [::1]:8484',
     }),
-  }),
-  language: choice(
-    'Wording of commands and notices, for people whose platform does not tell their language.',
-    ['en', 'de', 'pt'],
-    { default: 'en' },
-  ),
-  timezone: text('IANA name: when a day of budgets and usage begins, and the time that agents are told.', {
-    default: 'UTC',
-    examples: ['Europe/Berlin'],
-  }),
-  concurrency: section('How much runs at once in this process.', {
-    runs: count('Runs that may be active at once.', { default: 64, maximum: 10_000 }),
-  }),
-});
+    public_url: optionalText('How chat platforms reach `listen` from outside; nothing needs it by default.', {
+      pattern: '^https?://[^\\s?#]+$',
+      'x-message': 'must be an http(s) URL such as https://gatehouse.example.com',
+      examples: ['https://gatehouse.example.com'],
+    }),
+    log: section('What is written to standard error.', {
+      level: choice('From which level on lines are written.', ['debug', 'info', 'warn', 'error', 'silent'], {
+        default: 'info',
+      }),
+      format: choice('`auto` is pretty on a terminal and JSON otherwise.', ['auto', 'json', 'pretty'], {
+        default: 'auto',
+      }),
+    }),
+    language: choice(
+      'Wording of commands and notices, for people whose platform does not tell their language.',
+      ['en', 'de', 'pt'],
+      { default: 'en' },
+    ),
+    timezone: text('IANA name: when a day of budgets and usage begins, and the time that agents are told.', {
+      default: 'UTC',
+      examples: ['Europe/Berlin'],
+    }),
+    concurrency: section('How much runs at once in this process.', {
+      runs: count('Runs that may be active at once.', { default: 64, maximum: 10_000 }),
+    }),
+  },
+  {
+    'x-moved': {
+      port: 'unknown key; the port is part of listen, such as listen: "127.0.0.1:8485"',
+      host: 'unknown key; the address is part of listen, such as listen: "127.0.0.1:8485"',
+    },
+  },
+);
 
 export const storage = section('The database.', {
   url: text('`sqlite:PATH`, or `postgres://user:password@host:5432/db`, which several gateways may share.', {

@@ -73,7 +73,9 @@ function describe(error: ErrorObject, data: JsonObject, hidden: (path: Path) => 
     case 'discriminator': {
       if (params.tagValue === undefined) return missingTag(path, schema);
       const near = suggestion(String(params.tagValue), tagsOf(schema), 'platforms');
-      return wrong(`is not a platform known here${near}`, [...path, 'type']);
+      const at = [...path, 'type'];
+      const value = hidden(at) ? 'the value' : `"${String(params.tagValue).slice(0, 60)}"`;
+      return wrong(`${value} is not a platform known here${near}`, at);
     }
     case 'propertyNames': {
       const names = schema.propertyNames as JsonSchema;

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { GatehouseError } from '../base/errors.ts';
+import { commandName } from '../base/program.ts';
 import { controlPath } from './path.ts';
 import { answerBytesMax, type ControlAnswer, type ControlArgs, readLine } from './wire.ts';
 
@@ -8,7 +9,9 @@ const answerMsDefault = 30_000;
 /** No gateway is running on the data folder. */
 export class NotRunning extends GatehouseError {
   constructor(dataDir: string) {
-    super('unavailable', `no gateway is running on ${dataDir}`, { hint: 'start it with "gatehouse start"' });
+    super('unavailable', `no gateway is running on ${dataDir}`, {
+      hint: commandName() === 'gatehouse' ? 'start it with "gatehouse start"' : 'start it with "npm start"',
+    });
   }
 }
 

@@ -11,6 +11,12 @@ export interface LinkResult {
   url: string;
   /** Epoch milliseconds. */
   expiresAt: number;
+  /** Whom it signs in: `<channel>:<user id>`, and the name. */
+  account: string;
+  name: string;
+  isOwner: boolean;
+  /** No other machine reaches that address. */
+  localOnly: boolean;
 }
 
 /** `claim`: a code that makes whoever sends it to the bot the first admin; null when there is an admin. */
@@ -23,10 +29,12 @@ export interface ClaimResult {
 export interface PairListResult {
   pending: { account: string; name: string; createdAt: number; expiresAt: number }[];
 }
-/** `pair` with `{ action: 'code', code }` or `{ action: 'account', account }`. */
+/** `pair` with `{ action: 'code', code, admin? }` or `{ action: 'account', account, admin? }`. */
 export interface PairResult {
   account: string;
   name: string;
+  /** It was given the admin role too. */
+  isAdmin: boolean;
 }
 
 /** `status` */

@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { GatehouseError, messageOf } from '../base/errors.ts';
+import { commandName } from '../base/program.ts';
 import { controlPath } from './path.ts';
 import { type ControlAnswer, type ControlArgs, type ControlRequest, readLine, requestBytesMax } from './wire.ts';
 
@@ -24,7 +25,7 @@ export async function startControl(dataDir: string, handlers: Record<string, Con
   const path = controlPath(dataDir);
   if (await answers(path))
     throw new GatehouseError('in_use', `another gateway is running on ${dataDir}`, {
-      hint: 'stop it with "gatehouse stop", or give this one a data_dir of its own',
+      hint: `stop it with "${commandName()} stop", or give this one a gateway.data_dir of its own`,
     });
   rmSync(path, { force: true });
   const sockets = new Set<Socket>();

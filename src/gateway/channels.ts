@@ -28,6 +28,7 @@ export interface ChannelsParts {
   metrics: Metrics;
   plugins: readonly AdapterPlugin[];
   publicUrl: string | null;
+  onFailed: (report: ChannelReport) => void;
   inboxOf: (channel: string) => Inbox;
   commands: () => { name: string; description: string }[];
 }
@@ -82,8 +83,10 @@ export function createChannels(parts: ChannelsParts): Channels {
       if (state === 'up') {
         log.info(reason === undefined ? {} : { reason }, 'channel is up');
         registerCommands();
-      } else if (state === 'failed') log.error({ reason }, 'channel has failed');
-      else log.warn({ reason, state }, 'channel is not up');
+      } else if (state === 'failed') {
+        log.error({ reason }, 'channel has failed');
+        parts.onFailed(report);
+      } else log.warn({ reason, state }, 'channel is not up');
     };
     const adapter = plugin.create(config.settings, {
       channel: name,

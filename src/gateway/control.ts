@@ -1,6 +1,7 @@
 /** What the commands of the control socket do. Those that need only the database work without a running gateway. */
 import { GatehouseError } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
+import { commandName } from '../base/program.ts';
 import { startOfDay } from '../base/time.ts';
 import type {
   ClaimResult,
@@ -11,14 +12,15 @@ import type {
   UsageResult,
 } from '../control/results.ts';
 import type { ControlHandler } from '../control/server.ts';
-import { admitAndTell } from '../inbox/admit_and_tell.ts';
-import { admit, mintClaim } from '../people/admission.ts';
+import { admitAndTell, admitCodeAndTell } from '../inbox/admit_and_tell.ts';
+import { mintClaim } from '../people/admission.ts';
 import { listPairings } from '../store/accounts.ts';
 import type { Db } from '../store/db.ts';
 import { countAllWaiting } from '../store/inbox.ts';
 import { usageByAgent } from '../store/ledger.ts';
 import { outboxBacklog } from '../store/outbox.ts';
 import { countActiveRuns } from '../store/runs.ts';
+import type { SignedIn } from '../store/sessions.ts';
 import type { AdmissionFacts, Settings } from '../types/settings.ts';
 import { wordsFor } from '../words/index.ts';
 import type { ChannelReport } from './channels.ts';
@@ -43,14 +45,15 @@ export function offlineHandlers(parts: OfflineParts): Record<string, ControlHand
         const pending = await listPairings(db, now());
         return { pending: pending.map((one) => ({ ...one, account: `${one.channel}:${one.userId}` })) };
       }
+      const words = wordsFor(null, parts.language);
+      const by = { actor: 'cli', asAdmin: args.admin === true };
       if (args.action === 'code') {
-        const words = wordsFor(null, parts.language);
-        const pairing = await db.tx((q) => admitAndTell(q, String(args.code), 'cli', words, now()));
-        if (!pairing)
+        const admitted = await db.tx((q) => admitCodeAndTell(q, String(args.code), by, words, now()));
+        if (!admitted)
           throw new GatehouseError('not_found', 'no open request has that code', {
-            hint: 'codes are good for one hour; "gatehouse pair list" shows who waits',
+            hint: `codes are good for one hour; "${commandName()} pair list" shows who waits`,
           });
-        return { account: `${pairing.channel}:${pairing.userId}`, name: pairing.name };
+        return { account: `${admitted.channel}:${admitted.userId}`, name: admitted.name, isAdmin: by.asAdmin };
       }
       const account = String(args.account);
       const colon = account.indexOf(':');
@@ -58,10 +61,10 @@ export function offlineHandlers(parts: OfflineParts): Record<string, ControlHand
       const facts = parts.factsOf(channel);
       if (!facts)
         throw new GatehouseError('not_found', `there is no channel "${channel}"`, {
-          hint: 'write <channel>:<user id> with a key under channels: of config.yaml',
+          hint: 'write <channel>:<user id> with a key under channels: of the config file',
         });
-      const admitted = await db.tx((q) => admit(q, { channel, id }, facts, 'cli', now()));
-      return { account, name: admitted?.name ?? '' };
+      const admitted = await db.tx((q) => admitAndTell(q, { channel, id }, facts, by, words, now()));
+      return { account, name: admitted?.name ?? '', isAdmin: by.asAdmin };
     },
     async usage(args): Promise<UsageResult> {
       const since = startOfDay(now(), parts.timezone) - (Number(args.days ?? 30) - 1) * dayMs;
@@ -77,6 +80,10 @@ export interface OnlineParts extends OfflineParts {
   settings: () => Settings;
   reports: () => ChannelReport[];
   signInLink: (name: string | null) => Promise<string>;
+  /** Whom that link signs in. */
+  whoSignsIn: (name: string | null) => SignedIn;
+  /** Only programs on this machine reach `url`. */
+  localOnly: boolean;
 }
 
 /** Everything but `reload` and `stop`, which belong to the process. */
@@ -86,7 +93,15 @@ export function onlineHandlers(parts: OnlineParts): Record<string, ControlHandle
     ...offlineHandlers(parts),
     async link(args): Promise<LinkResult> {
       const name = typeof args.name === 'string' && args.name.trim() !== '' ? args.name.trim() : null;
-      return { url: await parts.signInLink(name), expiresAt: now() + limits.signInLinkMs };
+      const who = parts.whoSignsIn(name);
+      return {
+        url: await parts.signInLink(name),
+        expiresAt: now() + limits.signInLinkMs,
+        account: `${who.channel}:${who.userId}`,
+        name: who.name,
+        isOwner: name === null,
+        localOnly: parts.localOnly,
+      };
     },
     async claim(): Promise<ClaimResult> {
       const code = await db.tx((q) => mintClaim(q, parts.settings().admins.size, now()));

@@ -1,10 +1,11 @@
 /** Puts the stages together and starts them. Everything they need is handed in from here; nothing here decides. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { GatehouseError, messageOf } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
+import { commandName } from '../base/program.ts';
 import type { Config } from '../config/config.ts';
 import type { Plugins } from '../config/schema.ts';
 import { createHttp } from '../http/server.ts';
@@ -16,15 +17,15 @@ import { createDispatch } from '../inbox/dispatch.ts';
 import { createModel } from '../models/create_model.ts';
 import { createDeliver } from '../outbox/deliver.ts';
 import { enqueue } from '../outbox/enqueue.ts';
-import { ensureOwner, mintClaim } from '../people/admission.ts';
+import { ensureOwner, hasNoAdmin, mintClaim } from '../people/admission.ts';
 import { isFinal } from '../run/machine.ts';
 import { createWorker } from '../run/worker.ts';
-import { anyAdmin } from '../store/accounts.ts';
 import type { CommitHooks, Db } from '../store/db.ts';
 import { createDataFolder } from '../store/lock.ts';
 import { openOwnStore } from '../store/open.ts';
 import { freeForeignSends, isReplaced, outboxPriority } from '../store/outbox.ts';
 import { freeForeignRuns, readRun } from '../store/runs.ts';
+import type { SignedIn } from '../store/sessions.ts';
 import { createValueStore } from '../store/values.ts';
 import type { Model } from '../types/model.ts';
 import type { Settings } from '../types/settings.ts';
@@ -41,6 +42,8 @@ export interface GatewayOptions {
   clock?: Clock;
   /** Crash tests only. */
   hooks?: CommitHooks;
+  /** A channel cannot work until its configuration changes; its report says why. */
+  onChannelFailed?: (report: ChannelReport) => void;
 }
 
 export interface Gateway {
@@ -52,6 +55,8 @@ export interface Gateway {
   claimCode: string | null;
   /** For the owner (null), or for somebody by name; the first one makes the owner an admin when there is none. */
   signInLink(name: string | null): Promise<string>;
+  /** The account that such a link signs in. Throws without a channel of type web. */
+  whoSignsIn(name: string | null): SignedIn;
   reload(config: Config): Promise<void>;
   /** Drains (rule 88) and gives the data folder back. */
   stop(): Promise<void>;
@@ -63,6 +68,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const clock = options.clock ?? systemClock;
   let { config } = options;
   const { dataDir } = config.gateway;
+  const configFile = basename(config.file);
   createDataFolder(dataDir);
   const owner = newId(clock.now());
 
@@ -99,6 +105,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     plugins: plugins.adapters,
     // As the HTTP server has it: a reload changes neither.
     publicUrl: config.gateway.publicUrl,
+    onFailed: options.onChannelFailed ?? (() => {}),
     inboxOf: (channel) => createInbox(inboxParts, channel),
     commands: () => describeCommands(wordsFor(null, config.gateway.language)),
   });
@@ -172,6 +179,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const http = createHttp({
     listen: config.gateway.listen,
     publicUrl: config.gateway.publicUrl,
+    configFile,
     db,
     clock,
     log,
@@ -198,6 +206,25 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   channels.start();
   const claimCode = await db.tx((q) => mintClaim(q, settings.admins.size, clock.now()));
 
+  function whoSignsIn(name: string | null): SignedIn {
+    const web = channels.list().find((channel) => channel.type === 'web');
+    if (!web)
+      throw new GatehouseError('unavailable', 'there is no channel of type web, so there is no page to sign in to', {
+        hint: `add a channel with type: web and a binding for it to ${configFile}, then "${commandName()} reload"`,
+      });
+    if (name === null) return { channel: web.name, userId: 'owner', name: 'Owner' };
+    const userId = name
+      .normalize('NFC')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{M}\p{N}_-]+/gu, '-')
+      .slice(0, 64);
+    if (!/[\p{L}\p{N}]/u.test(userId))
+      throw new GatehouseError('invalid', `"${name}" has no letter or digit to make an account of`, {
+        hint: 'give the name of a person',
+      });
+    return { channel: web.name, userId, name };
+  }
+
   let stopping: Promise<void> | null = null;
   return {
     url,
@@ -206,21 +233,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     reports: channels.reports,
     claimCode,
     async signInLink(name) {
-      const web = channels.list().find((channel) => channel.type === 'web');
-      if (!web)
-        throw new GatehouseError('unavailable', 'there is no channel of type web, so there is no page to sign in to', {
-          hint: 'add a channel with type: web and a binding for it to config.yaml, then "gatehouse reload"',
-        });
-      const id =
-        name === null
-          ? 'owner'
-          : name
-              .toLowerCase()
-              .replaceAll(/[^a-z0-9_-]+/g, '-')
-              .slice(0, 64);
-      const first = name === null && settings.admins.size === 0 && !(await anyAdmin(db));
-      return http.signInLink({ channel: web.name, userId: id, name: name ?? 'Owner', owner: first });
+      const owner = name === null && (await hasNoAdmin(db, settings.admins.size));
+      return http.signInLink({ ...whoSignsIn(name), owner });
     },
+    whoSignsIn,
     async reload(next) {
       await apply(next);
       channels.start();

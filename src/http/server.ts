@@ -17,6 +17,8 @@ export interface HttpParts {
   /** Port 0 takes a free one. */
   listen: { host: string; port: number };
   publicUrl: string | null;
+  /** Where gateway.listen stands, for messages. */
+  configFile: string;
   db: Db;
   clock: Clock;
   log: Log;
@@ -75,7 +77,7 @@ export function createHttp(parts: HttpParts): Http {
     created.headersTimeout = serverLimits.headersMs;
     created.requestTimeout = serverLimits.requestMs;
     await new Promise<void>((resolve, reject) => {
-      created.once('error', (error) => reject(listenError(error, listen)));
+      created.once('error', (error) => reject(listenError(error, listen, parts.configFile)));
       created.listen(listen.port, listen.host, resolve);
     });
     server = created;
@@ -123,15 +125,20 @@ function machineAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 }
 
-function listenError(cause: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): GatehouseError {
+function listenError(
+  cause: NodeJS.ErrnoException,
+  { host, port }: { host: string; port: number },
+  file: string,
+): GatehouseError {
   const address = `${bracketed(host)}:${port}`;
-  const hint = 'Stop the other program, or set gateway.listen in config.yaml to a free address.';
+  const free = `${bracketed(host)}:${port < 65_535 ? port + 1 : port - 1}`;
+  const hint = `Stop the other program, or take another port in ${file}: gateway: { listen: "${free}" }`;
   if (cause.code === 'EADDRINUSE') {
     return new GatehouseError('in_use', `${address} (gateway.listen) is in use by another program`, { hint, cause });
   }
   const why = cause.code === 'EACCES' ? 'ports below 1024 need more rights' : (cause.code ?? 'unknown');
   return new GatehouseError('config', `cannot listen on ${address} (gateway.listen): ${why}`, {
-    hint: 'Set gateway.listen in config.yaml to an address of this machine.',
+    hint: `Set gateway.listen in ${file} to an address of this machine, such as "127.0.0.1:8484".`,
     cause,
   });
 }

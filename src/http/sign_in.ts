@@ -4,7 +4,14 @@ import { html } from 'hono/html';
 import type { Clock } from '../base/clock.ts';
 import { sha256 } from '../base/digest.ts';
 import type { Db, Transaction } from '../store/db.ts';
-import { createSession, endSession, redeemLink, removeExpiredSignIns, type SignedIn } from '../store/sessions.ts';
+import {
+  createSession,
+  endSession,
+  readSession,
+  redeemLink,
+  removeExpiredSignIns,
+  type SignedIn,
+} from '../store/sessions.ts';
 import { readBounded } from './body.ts';
 import { readToken, sessionCookie } from './cookies.ts';
 import { assets, howToSignIn, noticePage, redeemPage } from './pages.ts';
@@ -45,6 +52,9 @@ export function createSignIn(parts: SignInParts) {
       return createSession(q, who, now);
     });
     if (!token) {
+      // Who is in already opened an old link, from a bookmark or the terminal: the page is what they want.
+      const own = readToken(c.req.header('cookie') ?? null, parts.port());
+      if (own && (await readSession(db, own, now))) return c.redirect('/chat', 303);
       const body = html`<p>It was used before, is older than 15 minutes, or was not copied whole.</p>${howToSignIn}`;
       return c.html(noticePage('This link does not work any more', body), 410);
     }

@@ -7,7 +7,7 @@ import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import { placeOf } from '../base/place.ts';
 import { cleanName, wellFormed } from '../base/safe_text.ts';
-import { requestPairing } from '../people/admission.ts';
+import { hasNoAdmin, requestPairing } from '../people/admission.ts';
 import { type AccessVerdict, decideAccess } from '../policy/access.ts';
 import { ensureAccount, findAccount } from '../store/accounts.ts';
 import {
@@ -47,7 +47,10 @@ const triesKept = 1_000;
 export function createInbox(parts: InboxParts, channel: string): Inbox {
   const tries = new Map<string, number>();
 
-  /** A store in trouble is waited for; an event that cannot be stored is named `invalid`, so that the platform goes on. */
+  /**
+   * A store in trouble is waited for, however long; every trouble but of the data is named `store_unavailable` by the
+   * store. An event that is itself to blame, or our code, is named `invalid`, so that the platform goes on.
+   */
   function judge(event: InboundEvent, error: unknown): unknown {
     if (error instanceof GatehouseError) return error;
     const count = (tries.get(event.key) ?? 0) + 1;
@@ -186,13 +189,16 @@ async function refuse(
   verdict: AccessVerdict & { allow: false },
   chat: Chat | null,
 ): Promise<Accepted> {
-  const { q, channel, message, now, words } = arrival;
+  const { q, channel, message, now, settings, words } = arrival;
   await keep(arrival, message, 'refused');
   if (message.sender.kind !== 'human') return 'inbox_refused';
   if (verdict.reason === 'pair') {
     const sender = { id: message.sender.id, name: cleanName(message.sender.name, 80) };
     const code = await requestPairing(q, channel, sender, message.chat.id, now);
-    if (code !== null) await answer(arrival, words.pairing(code));
+    if (code !== null) {
+      const mayClaim = message.chat.kind === 'direct' && (await hasNoAdmin(q, settings.admins.size));
+      await answer(arrival, mayClaim ? `${words.pairing(code)}\n\n${words.pairingClaim}` : words.pairing(code));
+    }
   } else if (verdict.reason === 'admission') {
     if (chat?.admissionNoticeAt == null) {
       await ensureChat(q, channel, message.chat.id, now);

@@ -1,21 +1,36 @@
 import { enqueue } from '../outbox/enqueue.ts';
-import { admitByCode } from '../people/admission.ts';
-import type { Pairing } from '../store/accounts.ts';
+import { type Admitted, type Admitter, admit, admitByCode } from '../people/admission.ts';
 import type { Transaction } from '../store/db.ts';
+import type { AdmissionFacts } from '../types/settings.ts';
 import type { Words } from '../words/index.ts';
 
 /** Admits whoever holds the code and says so in their chat; null when no open request has it (rule 14). */
-export async function admitAndTell(
+export async function admitCodeAndTell(
   q: Transaction,
   code: string,
-  actor: string,
+  by: Admitter,
   words: Words,
   now: number,
-): Promise<Pairing | null> {
-  const pairing = await admitByCode(q, code, actor, now);
-  if (!pairing) return null;
-  const place = { channel: pairing.channel, chat: pairing.chat };
-  const markdown = words.pairAdmitted;
+): Promise<Admitted | null> {
+  return tell(q, await admitByCode(q, code, by, now), by, words, now);
+}
+
+/** Admits an account and says so if it had asked, or a group (null). Throws `invalid` for a group as an admin. */
+export async function admitAndTell(
+  q: Transaction,
+  target: { channel: string; id: string },
+  facts: AdmissionFacts,
+  by: Admitter,
+  words: Words,
+  now: number,
+): Promise<Admitted | null> {
+  return tell(q, await admit(q, target, facts, by, now), by, words, now);
+}
+
+async function tell(q: Transaction, admitted: Admitted | null, by: Admitter, words: Words, now: number) {
+  if (admitted?.chat == null) return admitted;
+  const place = { channel: admitted.channel, chat: admitted.chat };
+  const markdown = by.asAdmin ? words.pairMadeAdmin : words.pairAdmitted;
   await enqueue(
     q,
     { place, direct: true, markdown, runId: null, replyTo: null, priority: 'notice' },
@@ -23,5 +38,5 @@ export async function admitAndTell(
     { textLength: markdown.length, measure: (text) => text.length },
     now,
   );
-  return pairing;
+  return admitted;
 }

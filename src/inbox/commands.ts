@@ -3,8 +3,9 @@
  * reply and the inbox key are committed together, so a redelivered command changes nothing.
  */
 
+import { GatehouseError } from '../base/errors.ts';
 import { startOfDay } from '../base/time.ts';
-import { admit, admitChat, redeemClaim } from '../people/admission.ts';
+import { admitChat, hasNoAdmin, redeemClaim } from '../people/admission.ts';
 import { listPairings } from '../store/accounts.ts';
 import { closeConversation, findOpenConversation } from '../store/conversations.ts';
 import { countWaiting } from '../store/inbox.ts';
@@ -12,8 +13,9 @@ import { type LedgerTotals, spent } from '../store/ledger.ts';
 import { activeRun, requestStop } from '../store/runs.ts';
 import { costText } from '../words/cost.ts';
 import type { Words } from '../words/index.ts';
-import { admitAndTell } from './admit_and_tell.ts';
+import { admitAndTell, admitCodeAndTell } from './admit_and_tell.ts';
 import type { Arrival } from './arrival.ts';
+import type { CommandForm } from './route.ts';
 
 /** `account` is null for strangers, who may only claim. */
 export interface CommandContext extends Arrival {
@@ -24,12 +26,15 @@ export interface CommandSpec {
   name: string;
   description(words: Words): string;
   /** Whether the arguments make it this command, so that a sentence that begins with its name is not one. */
-  accepts(args: string): boolean;
+  accepts(args: string, form: CommandForm): boolean;
+  /** Whether /help names it to this person; without it, to everybody. */
+  isFor?(context: CommandContext): boolean | Promise<boolean>;
   /** Strangers may use it too. */
   open?: boolean;
   run(context: CommandContext): Promise<string | null>;
 }
 
+const claimCode = /^[A-Z0-9-]{8,64}$/i;
 const noArguments = (args: string) => args === '';
 
 export const commands: readonly CommandSpec[] = [
@@ -37,9 +42,13 @@ export const commands: readonly CommandSpec[] = [
     name: 'help',
     description: (words) => words.commandHelp,
     accepts: noArguments,
-    run: async ({ words, settings, binding }) => {
+    run: async (context) => {
+      const { words, settings, binding } = context;
       const agent = settings.agents.get(binding.agent)?.spec.name ?? settings.gatewayName;
-      return words.help(agent, describeCommands(words));
+      const shown: CommandSpec[] = [];
+      for (const command of commands)
+        if (command.isFor === undefined || (await command.isFor(context))) shown.push(command);
+      return words.help(agent, describe(shown, words));
     },
   },
   {
@@ -99,11 +108,14 @@ export const commands: readonly CommandSpec[] = [
   {
     name: 'claim',
     description: (words) => words.commandClaim,
-    accepts: (args) => args === '' || /^[A-Z0-9-]{8,64}$/i.test(args),
+    // One word after a slash is a code that was mistyped: it must not reach the model.
+    accepts: (args, form) => args === '' || claimCode.test(args) || (form === 'written' && /^\S+$/.test(args)),
+    isFor: ({ q, settings }) => hasNoAdmin(q, settings.admins.size),
     open: true,
     run: async ({ q, args, channel, message, words, now }) => {
       if (message.chat.kind !== 'direct') return words.claimDirectOnly;
       if (args === '') return words.claimUsage;
+      if (!claimCode.test(args)) return words.claimWrong;
       const outcome = await redeemClaim(q, args, channel, message.sender, now);
       return { claimed: words.claimed, wrong: words.claimWrong, gone: words.claimGone }[outcome];
     },
@@ -111,7 +123,8 @@ export const commands: readonly CommandSpec[] = [
   {
     name: 'pair',
     description: (words) => words.commandPair,
-    accepts: (args) => args === '' || /^(here|list|[A-Z0-9]{8}|[\w.-]+:\S{1,200})$/i.test(args),
+    accepts: (args) => args === '' || /^(here|list|([A-Z0-9]{8}|[\w.-]+:\S{1,200})(\s+admin)?)$/i.test(args),
+    isFor: ({ admin }) => admin,
     run: pair,
   },
 ];
@@ -132,25 +145,38 @@ async function pair(context: CommandContext): Promise<string> {
     await admitChat(q, channel, message.chat.id, actor, now);
     return words.pairConfirmChat(`${channel}:${message.chat.id}`);
   }
-  const colon = args.indexOf(':');
+  const [whom = '', role] = args.split(/\s+/);
+  const by = { actor, asAdmin: role !== undefined };
+  const confirm = by.asAdmin ? words.pairConfirmAdmin : words.pairConfirm;
+  const colon = whom.indexOf(':');
   if (colon > 0) {
-    const [toChannel, id] = [args.slice(0, colon), args.slice(colon + 1)];
+    const [toChannel, id] = [whom.slice(0, colon), whom.slice(colon + 1)];
     const facts = settings.channels.get(toChannel);
     if (!facts) return words.pairUsage;
-    const account = await admit(q, { channel: toChannel, id }, facts, actor, now);
-    return account === null ? words.pairConfirmChat(args) : words.pairConfirm(account.name || id, args);
+    try {
+      const admitted = await admitAndTell(q, { channel: toChannel, id }, facts, by, words, now);
+      return admitted === null ? words.pairConfirmChat(whom) : confirm(admitted.name || id, whom);
+    } catch (error) {
+      if (error instanceof GatehouseError && error.code === 'invalid') return words.pairUsage;
+      throw error;
+    }
   }
-  const pairing = await admitAndTell(q, args, actor, words, now);
-  if (!pairing) return words.pairUnknownCode;
-  return words.pairConfirm(pairing.name, `${pairing.channel}:${pairing.userId}`);
+  const admitted = await admitCodeAndTell(q, whom, by, words, now);
+  if (!admitted) return words.pairUnknownCode;
+  return confirm(admitted.name, `${admitted.channel}:${admitted.userId}`);
 }
 
+/** All of them, for a platform's menu, which is the same for everybody. */
 export function describeCommands(words: Words): { name: string; description: string }[] {
-  return commands.map((command) => ({ name: command.name, description: command.description(words) }));
+  return describe(commands, words);
 }
 
-export function findCommand(name: string, args: string): CommandSpec | undefined {
-  return commands.find((command) => command.name === name && command.accepts(args));
+function describe(some: readonly CommandSpec[], words: Words): { name: string; description: string }[] {
+  return some.map((command) => ({ name: command.name, description: command.description(words) }));
+}
+
+export function findCommand(name: string, args: string, form: CommandForm): CommandSpec | undefined {
+  return commands.find((command) => command.name === name && command.accepts(args, form));
 }
 
 function usageLine(words: Words, label: string, totals: LedgerTotals): string {

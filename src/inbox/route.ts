@@ -39,26 +39,29 @@ export function findAdmissible(bindings: readonly BindingSpec[], channel: string
 
 const commandPattern = /^[!/]([a-z][a-z_]*)(?:\s+([\s\S]*))?$/i;
 
+/** `written` with a slash or `!`; `bare` words, which must be a command beyond doubt. */
+export type CommandForm = 'written' | 'bare';
+
 /**
  * Rule 18: `/name` where the platform delivers it as a command, `!name` everywhere, and the bare name after a mention
  * only if name and valid arguments are the whole message. `find` knows the commands and which arguments fit them.
  */
 export function readCommand<Spec>(
   message: IncomingMessage,
-  find: (name: string, args: string) => Spec | undefined,
+  find: (name: string, args: string, form: CommandForm) => Spec | undefined,
 ): { spec: Spec; args: string } | null {
   if (message.forwarded) return null;
-  const candidates: { name: string; args: string }[] = [];
-  if (message.command) candidates.push(message.command);
+  const candidates: { name: string; args: string; form: CommandForm }[] = [];
+  if (message.command) candidates.push({ ...message.command, form: 'written' });
   const words = (message.addressedText ?? message.text).trim();
   const written = commandPattern.exec(words);
-  if (written) candidates.push({ name: written[1]!.toLowerCase(), args: (written[2] ?? '').trim() });
+  if (written) candidates.push({ name: written[1]!.toLowerCase(), args: (written[2] ?? '').trim(), form: 'written' });
   const plain = /^([a-z]+)(?:\s+([\s\S]*))?$/i.exec(words);
   const addressedByName = message.mentionsBot && message.addressedText !== undefined;
   if (plain && (addressedByName || bareCommands.has(plain[1]!.toLowerCase())))
-    candidates.push({ name: plain[1]!.toLowerCase(), args: (plain[2] ?? '').trim() });
-  for (const { name, args } of candidates) {
-    const spec = find(name, args);
+    candidates.push({ name: plain[1]!.toLowerCase(), args: (plain[2] ?? '').trim(), form: 'bare' });
+  for (const { name, args, form } of candidates) {
+    const spec = find(name, args, form);
     if (spec !== undefined) return { spec, args };
   }
   return null;

@@ -12,7 +12,7 @@ const charsPerToken = 4;
 
 const whatIAm =
   'I am the demo model of Gatehouse. I work offline, follow a few fixed rules and understand nothing. ' +
-  'For a real model set OPENAI_API_KEY, ANTHROPIC_API_KEY or another key and start again; docs/configuration.md has the rest.';
+  'For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY, or run Ollama, and start again: docs/getting-started.md, step 2.';
 
 /** Answers from the last words of the person, or from tool results that nobody answered yet. */
 export async function askDemo(
@@ -47,8 +47,10 @@ function answerTo(request: ModelRequest): { text: string; calls: ToolCall[] } {
   const turn = currentTurn(request.messages);
   const results = turn.flatMap((message) => (message.role === 'tool' ? message.results : []));
   const words = turn.flatMap((message) => (message.role === 'user' ? [message.content] : []));
-  const wanted = words.flatMap(callsIn).slice(0, callsMax);
   const given = new Set(request.tools.map((tool) => tool.name));
+  const written = words.flatMap(callsIn).slice(0, callsMax);
+  const wordy = written.filter((call) => call.wordy && given.has(call.name)).map((call) => call.name);
+  const wanted = written.filter((call) => !call.wordy).map(({ name, input }) => ({ name, input }));
   const unknown = wanted.filter((call) => !given.has(call.name)).map((call) => call.name);
   const calls = wanted
     .filter((call) => given.has(call.name))
@@ -57,6 +59,8 @@ function answerTo(request: ModelRequest): { text: string; calls: ToolCall[] } {
   for (const result of results)
     lines.push(`${result.name} ${result.isError ? 'failed' : 'answered'}: ${cut(result.content, resultCharsMax)}`);
   if (unknown.length > 0) lines.push(`I was not given a tool named ${unknown.join(', ')}. ${toolList(request)}`);
+  for (const name of wordy)
+    lines.push(`I did not call ${name}: write what it needs as JSON, such as \`call ${name} {"key": "value"}\`.`);
   if (calls.length > 0) lines.push(`I call ${calls.map((call) => call.name).join(', ')}.`);
   if (lines.length > 0) return { text: lines.join('\n\n'), calls };
   const said = spoken(words);
@@ -95,14 +99,17 @@ function firstSentence(text: string): string {
   return cut((/^[\s\S]*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text).replace(/\s+/g, ' ').trim(), echoCharsMax);
 }
 
-/** `call NAME {json}` at the beginning of a line, a speaker's name before it in rooms; without JSON, no arguments. */
-function callsIn(text: string): Omit<ToolCall, 'id'>[] {
-  const calls: Omit<ToolCall, 'id'>[] = [];
+/**
+ * `call NAME {json}` at the beginning of a line, a speaker's name before it in rooms; without JSON, no arguments.
+ * `wordy` is one that is followed by words instead.
+ */
+function callsIn(text: string): (Omit<ToolCall, 'id'> & { wordy: boolean })[] {
+  const calls: (Omit<ToolCall, 'id'> & { wordy: boolean })[] = [];
   const pattern = /^[ \t]*(?:[^\n:{}]{1,60}:[ \t]+)?call[ \t]+([A-Za-z0-9_-]{1,64})[ \t]*/gim;
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const rest = text.slice(pattern.lastIndex);
     const length = objectLength(rest);
-    calls.push({ name: match[1] as string, input: inputOf(rest, length) });
+    calls.push({ name: match[1] as string, input: inputOf(rest, length), wordy: /^["'“\w]/.test(rest) });
     pattern.lastIndex += length;
   }
   return calls;

@@ -1,9 +1,9 @@
 /** How people get in: the claim of the first admin, pairing codes, admission of groups (rules 13, 14, 16). */
 import { sameSecret, sha256 } from '../base/digest.ts';
+import { GatehouseError } from '../base/errors.ts';
 import { newCode, newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import {
-  type Account,
   addPairing,
   anyAdmin,
   countClaimTry,
@@ -29,13 +29,18 @@ const claimCodeChars = 26;
 
 /** Null while an admin exists. The caller shows the code once; only its hash is stored. */
 export async function mintClaim(q: Query, configuredAdmins: number, now: number): Promise<string | null> {
-  if (configuredAdmins > 0 || (await anyAdmin(q))) {
+  if (!(await hasNoAdmin(q, configuredAdmins))) {
     await dropClaim(q);
     return null;
   }
   const code = newCode(claimCodeChars);
   await putClaim(q, sha256(code), now + limits.claimMs);
   return code;
+}
+
+/** Whether a first admin is still to be made. */
+export async function hasNoAdmin(q: Query, configuredAdmins: number): Promise<boolean> {
+  return configuredAdmins === 0 && !(await anyAdmin(q));
 }
 
 export type ClaimOutcome = 'claimed' | 'wrong' | 'gone';
@@ -102,55 +107,72 @@ export async function requestPairing(
   return code;
 }
 
+/** Who admits, and whether the admin role goes with it (rule 16). */
+export interface Admitter {
+  actor: string;
+  asAdmin: boolean;
+}
+
+export interface Admitted {
+  channel: string;
+  userId: string;
+  name: string;
+  /** Where they asked and wait for word; null when they had not asked. */
+  chat: string | null;
+}
+
 /** Admits whoever holds the code; null when no open request has it. */
-export async function admitByCode(q: Query, code: string, actor: string, now: number): Promise<Pairing | null> {
+export async function admitByCode(q: Query, code: string, by: Admitter, now: number): Promise<Admitted | null> {
   const pairing = await findPairingByCode(q, sha256(code.toUpperCase()), now);
-  if (!pairing) return null;
-  await admitAccount(q, pairing.channel, pairing.userId, pairing.name, actor, now);
-  return pairing;
+  return pairing && admitAccount(q, pairing.channel, pairing.userId, pairing, by, now);
 }
 
 /**
  * Admits `<channel>:<id>`: an account, which is returned, or where groups must be admitted one of those (null). What is
  * not the id of an account there is the id of a group.
+ * @throws GatehouseError `invalid` when a group should become an admin.
  */
 export async function admit(
   q: Query,
   target: { channel: string; id: string },
   facts: AdmissionFacts,
-  actor: string,
+  by: Admitter,
   now: number,
-): Promise<Account | null> {
+): Promise<Admitted | null> {
   const { channel, id } = target;
   if (facts.groupsNeedAdmission && facts.accountIds && !new RegExp(facts.accountIds.pattern).test(id)) {
-    await admitChat(q, channel, id, actor, now);
+    if (by.asAdmin)
+      throw new GatehouseError('invalid', `${channel}:${id} is a group, and only a person can be an admin`, {
+        hint: 'name an account; the bot tells people theirs with /whoami',
+      });
+    await admitChat(q, channel, id, by.actor, now);
     return null;
   }
-  // Without a name: an account that is known keeps its own.
-  return admitAccount(q, channel, id, '', actor, now);
+  return admitAccount(q, channel, id, await findPairing(q, channel, id, now), by, now);
 }
 
-/** Whether it has written or not. */
+/** Whether it has written or not; without an open request an account that is known keeps its name. */
 async function admitAccount(
   q: Query,
   channel: string,
   userId: string,
-  name: string,
-  actor: string,
+  pairing: Pairing | null,
+  by: Admitter,
   now: number,
-): Promise<Account> {
-  const account = await ensureAccount(q, channel, { id: userId, name }, newId(now), now);
-  await setPaired(q, channel, userId, actor, now);
+): Promise<Admitted> {
+  const account = await ensureAccount(q, channel, { id: userId, name: pairing?.name ?? '' }, newId(now), now);
+  await setPaired(q, channel, userId, by.actor, now);
   await addAudit(q, {
     id: newId(now),
     at: now,
-    actor,
+    actor: by.actor,
     action: 'pair',
     subject: `${channel}:${userId}`,
     before: { paired: account.pairedAt !== null },
     after: { paired: true },
   });
-  return account;
+  if (by.asAdmin) await makeAdmin(q, channel, userId, by.actor, 'pair', now);
+  return { channel, userId, name: account.name, chat: pairing?.chat ?? null };
 }
 
 export async function admitChat(q: Query, channel: string, chat: string, actor: string, now: number): Promise<void> {

@@ -138,7 +138,8 @@ async function endBadly(parts: RunParts, run: Run, work: Work | null, error: unk
     return parts.db.tx((q) => releaseRun(q, parts.owner, run.id, notBefore));
   }
   if (!(error instanceof StopRequested || error instanceof RunTimeout))
-    log.error({ err: error }, `run failed: ${messageOf(error)}`);
+    // Where a model's failure was noticed in our code tells nobody anything.
+    log.error(error instanceof ModelError ? { hint: error.hint } : { err: error }, `run failed: ${messageOf(error)}`);
   if (work) return finish(work, outcomeOf(work, error));
   return finishUnopened(parts, run, error instanceof StopRequested ? null : reasonOf(error));
 }
@@ -153,7 +154,9 @@ function outcomeOf(work: Work, error: unknown): Outcome {
     const text = words.runTimeout(Math.round(work.spec.limits.runTimeoutMs / 60_000));
     return { state: 'failed', markdown: text, history: `[${text}]`, error: 'run_timeout' };
   }
-  const text = error instanceof ModelError ? words.modelFailed(run.id) : words.runFailed(run.id);
+  let text = words.runFailed(run.id);
+  if (error instanceof ModelError)
+    text = error.kind === 'misconfigured' ? words.modelRefuses(run.id) : words.modelFailed(run.id);
   return {
     state: 'failed',
     markdown: text,

@@ -91,6 +91,8 @@ export async function ensureAccount(
 
 export async function setAdmin(q: Query, channel: string, userId: string, admin: boolean): Promise<void> {
   await q.run('update accounts set admin = ? where channel = ? and user_id = ?', admin ? 1 : 0, channel, userId);
+  // An admin waits for nobody's word.
+  if (admin) await q.run('delete from pairings where channel = ? and user_id = ?', channel, userId);
 }
 
 export async function setPaired(q: Query, channel: string, userId: string, by: string, now: number): Promise<void> {

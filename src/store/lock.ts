@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { GatehouseError, messageOf } from '../base/errors.ts';
+import { commandName } from '../base/program.ts';
 import { createPrivate } from './private_file.ts';
 
 /** `release` may be called more than once; a process that dies releases too. */
@@ -64,7 +65,7 @@ function inUse(dataDir: string, pidPath: string, cause: unknown): GatehouseError
     // The other process has the lock and is about to write its pid.
   }
   return new GatehouseError('in_use', `Another gateway uses the data folder ${dataDir} (process ${pid}).`, {
-    hint: `Stop process ${pid}, or set gateway.data_dir to another folder.`,
+    hint: `Stop it with "${commandName()} stop", or set gateway.data_dir in the config file to another folder.`,
     cause,
   });
 }

@@ -39,14 +39,17 @@ export const de: Words = {
 
   pairing: (code) =>
     `Ich kenne dich noch nicht. Bitte einen Admin, dich mit diesem Code zuzulassen, er gilt eine Stunde: \`${code}\``,
+  pairingClaim: 'Ist dieses Gateway deins, schick mir die Zeile `claim …`, die es beim Start gezeigt hat.',
   pairUsage:
-    'Schreib `pair` und einen Code, eine Kennung wie `helper-telegram:123456789`, oder `here` für diese Gruppe.',
+    'Schreib `pair` und einen Code, eine Kennung wie `helper-telegram:123456789`, oder `here` für diese Gruppe. Mit `admin` dahinter wird die Person Admin.',
   pairAdminOnly: 'Nur ein Admin kann jemanden zulassen.',
   pairUnknownCode: 'Keine offene Anfrage hat diesen Code. Codes gelten eine Stunde.',
   pairConfirm: (name, account) => `Zugelassen: **${name}**, \`${account}\`.`,
+  pairConfirmAdmin: (name, account) => `Als Admin zugelassen: **${name}**, \`${account}\`.`,
   pairConfirmChat: (chat) => `Zugelassen: die Gruppe \`${chat}\`.`,
   pairPending: (lines) => (lines.length === 0 ? 'Niemand wartet auf Zulassung.' : lines.join('\n')),
   pairAdmitted: 'Ein Admin hat dich zugelassen. Schreib mir.',
+  pairMadeAdmin: 'Ein Admin hat dich zum Admin dieses Gateways gemacht. Schreib mir.',
   groupNotAdmitted: (chat) =>
     `In dieser Gruppe antworte ich noch nicht. Ein Admin dieses Gateways lässt sie mit \`/pair here\` zu oder nennt \`${chat}\` unter \`where.chats\`.`,
   notAllowed: 'Für dich bin ich hier nicht offen. Frag die Leute, die mich betreiben.',
@@ -69,6 +72,8 @@ export const de: Words = {
   runFailed: (id) =>
     `Etwas ist schiefgegangen, und ich konnte nicht antworten. Kommt das wieder, sag es einem Admin: \`${id}\``,
   modelFailed: (id) => `Das Modell ist gerade nicht zu erreichen. Bitte versuch es später noch einmal. \`${id}\``,
+  modelRefuses: (id) =>
+    `Das Modell weist mich ab: Schlüssel oder Einstellungen stimmen nicht. Sag es einem Admin: \`${id}\``,
   tooManySteps: (steps) => `Nach ${steps} Schritten ohne Antwort habe ich aufgehört.`,
   runTimeout: (minutes) => `Das dauerte länger als ${minutes} Minuten, darum habe ich aufgehört.`,
   overBudget: 'Die Ausgabengrenze ist erreicht, darum kann ich jetzt nicht antworten.',

@@ -38,13 +38,17 @@ export const en = {
 
   pairing: (code: string) =>
     `I do not know you yet. Ask an admin to admit you with this code, good for one hour: \`${code}\``,
-  pairUsage: 'Write `pair` and a code, an account such as `helper-telegram:123456789`, or `here` for this group.',
+  pairingClaim: 'If this gateway is yours, send me the `claim …` line it printed at start.',
+  pairUsage:
+    'Write `pair` and a code, an account such as `helper-telegram:123456789`, or `here` for this group. With `admin` after it they become an admin.',
   pairAdminOnly: 'Only an admin can admit people.',
   pairUnknownCode: 'No open request has that code. Codes are good for one hour.',
   pairConfirm: (name: string, account: string) => `Admitted: **${name}**, \`${account}\`.`,
+  pairConfirmAdmin: (name: string, account: string) => `Admitted as an admin: **${name}**, \`${account}\`.`,
   pairConfirmChat: (chat: string) => `Admitted: the group \`${chat}\`.`,
   pairPending: (lines: string[]) => (lines.length === 0 ? 'Nobody waits to be admitted.' : lines.join('\n')),
   pairAdmitted: 'An admin has admitted you. Write to me.',
+  pairMadeAdmin: 'An admin has made you an admin of this gateway. Write to me.',
   groupNotAdmitted: (chat: string) =>
     `I do not answer in this group yet. An admin of this gateway can admit it with \`/pair here\`, or by listing \`${chat}\` under \`where.chats\`.`,
   notAllowed: 'I am not open to you here. Ask the people who run me.',
@@ -66,6 +70,7 @@ export const en = {
   runFailed: (id: string) =>
     `Something went wrong and I could not answer. If it happens again, tell an admin: \`${id}\``,
   modelFailed: (id: string) => `The model cannot be reached right now. Please try again later. \`${id}\``,
+  modelRefuses: (id: string) => `The model refuses me: its key or settings are wrong. Tell an admin: \`${id}\``,
   tooManySteps: (steps: number) => `I stopped after ${steps} steps without a final answer.`,
   runTimeout: (minutes: number) => `I stopped because this took longer than ${minutes} minutes.`,
   overBudget: 'The spending limit is reached, so I cannot answer now.',

@@ -39,13 +39,17 @@ export const pt: Words = {
 
   pairing: (code) =>
     `Ainda não conheço você. Peça a um administrador que o admita com este código, válido por uma hora: \`${code}\``,
-  pairUsage: 'Escreva `pair` e um código, uma conta como `helper-telegram:123456789`, ou `here` para este grupo.',
+  pairingClaim: 'Se este gateway é seu, envie-me a linha `claim …` que ele mostrou no arranque.',
+  pairUsage:
+    'Escreva `pair` e um código, uma conta como `helper-telegram:123456789`, ou `here` para este grupo. Com `admin` a seguir, a pessoa torna-se administradora.',
   pairAdminOnly: 'Só um administrador pode admitir pessoas.',
   pairUnknownCode: 'Nenhum pedido aberto tem esse código. Os códigos valem uma hora.',
   pairConfirm: (name, account) => `Admitido: **${name}**, \`${account}\`.`,
+  pairConfirmAdmin: (name, account) => `Admitido como administrador: **${name}**, \`${account}\`.`,
   pairConfirmChat: (chat) => `Admitido: o grupo \`${chat}\`.`,
   pairPending: (lines) => (lines.length === 0 ? 'Ninguém espera ser admitido.' : lines.join('\n')),
   pairAdmitted: 'Um administrador admitiu você. Escreva-me.',
+  pairMadeAdmin: 'Um administrador fez de você administrador deste gateway. Escreva-me.',
   groupNotAdmitted: (chat) =>
     `Ainda não respondo neste grupo. Um administrador deste gateway pode admiti-lo com \`/pair here\`, ou indicando \`${chat}\` em \`where.chats\`.`,
   notAllowed: 'Não estou aberto para você aqui. Pergunte a quem me opera.',
@@ -65,6 +69,8 @@ export const pt: Words = {
 
   runFailed: (id) => `Algo correu mal e não pude responder. Se voltar a acontecer, diga a um administrador: \`${id}\``,
   modelFailed: (id) => `Não consigo chegar ao modelo neste momento. Tente mais tarde. \`${id}\``,
+  modelRefuses: (id) =>
+    `O modelo recusa-me: a chave ou as definições estão erradas. Diga a um administrador: \`${id}\``,
   tooManySteps: (steps) => `Parei após ${steps} passos sem uma resposta final.`,
   runTimeout: (minutes) => `Parei porque isto demorou mais de ${minutes} minutos.`,
   overBudget: 'O limite de gastos foi atingido, por isso não posso responder agora.',

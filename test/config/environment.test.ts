@@ -29,8 +29,16 @@ test('a variable is put in, in quotes or not, and is a secret where the key is',
 
 test('a variable that is not set is an error that names key and variable, with others', (t) => {
   assert.deepEqual(errorsOf(t, `${yaml(place('TOKEN'))}gatway: {}\n`), [
-    `config.yaml:6 channels.tg.token: the environment variable TOKEN is not set; set it, remove this line, or write ${place('TOKEN:-')} if it may be absent`,
+    `config.yaml:6 channels.tg.token: the environment variable TOKEN is not set; set it before starting (export TOKEN=…), remove this line, or write ${place('TOKEN:-')} if it may be absent`,
     'config.yaml:11 gatway: unknown key, did you mean "gateway"?',
+  ]);
+});
+
+test('what to do about a variable that is not set depends on what it is for', (t) => {
+  const model = `models: { main: { provider: openai, model: gpt-5.4, api_key: "${place('OPENAI_API_KEY')}" } }\n`;
+  assert.deepEqual(errorsOf(t, `${model}gateway: { name: "${place('NAME')}" }\n`), [
+    'config.yaml:1 models.main.api_key: the environment variable OPENAI_API_KEY is not set; set it before starting (export OPENAI_API_KEY=…), or use provider: auto, which needs no key',
+    `config.yaml:2 gateway.name: the environment variable NAME is not set; set it before starting (export NAME=…), or give a value to use without it: ${place('NAME:-VALUE')}`,
   ]);
 });
 

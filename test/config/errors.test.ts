@@ -18,6 +18,12 @@ test('R89: an unknown key names the nearest known one, with its line', (t) => {
   assert.deepEqual(errorsOf(t, yaml), ['config.yaml:9 bindings[0].scop: unknown key, did you mean "scope"?']);
 });
 
+test('R89: a port of its own is told where it belongs', (t) => {
+  assert.deepEqual(errorsOf(t, `${head}gateway: { port: 8485 }\n`), [
+    'config.yaml:4 gateway.port: unknown key; the port is part of listen, such as listen: "127.0.0.1:8485"',
+  ]);
+});
+
 test('R89: all errors come at once, in the order of the file', (t) => {
   const yaml = `gatway: {}
 gateway:
@@ -48,7 +54,7 @@ bindings:
     'config.yaml:5 gateway.timezone: is not a time zone; write an IANA name such as Europe/Berlin',
     'config.yaml:6 gateway.concurrency.runs: must be at least 1',
     'config.yaml:8 models.main.provider: must be one of openai, anthropic, google, openai_compatible, demo, auto, did you mean "openai"?',
-    'config.yaml:10 channels.page.type: is not a platform known here, did you mean "web"?',
+    'config.yaml:10 channels.page.type: "webb" is not a platform known here, did you mean "web"?',
     'config.yaml:11 channels.tg.token: is missing: the bot token that @BotFather gave',
     'config.yaml:11 channels.tg.mode: must be one of polling, webhook, did you mean "polling"?',
     'config.yaml:12 channels.none.type: is missing; it is one of web, telegram, slack, mattermost, imessage',

@@ -14,6 +14,12 @@ test('a tab that indents is an error that says so', (t) => {
   ]);
 });
 
+test('a bracket that is left open is named', (t) => {
+  assert.deepEqual(errorsOf(t, 'gateway: { name: A\nmodels: { a: { provider: demo } }\n'), [
+    'config.yaml:2 not valid YAML: a `{` is not closed before this',
+  ]);
+});
+
 test('several documents are an error with the line of the second', (t) => {
   assert.deepEqual(errorsOf(t, 'gateway: {}\n---\ngateway: {}\n'), [
     'config.yaml:2 the file holds several YAML documents; keep one and remove the "---" before the others',
@@ -47,20 +53,20 @@ test('aliases may be used, but not to blow the file up', { timeout: 5000 }, (t) 
   for (let i = 1; i < 12; i++)
     layers.push(`l${i}: &l${i} [${Array.from({ length: 10 }, () => `*l${i - 1}`).join(', ')}]`);
   assert.deepEqual(errorsOf(t, `${layers.join('\n')}\n`), [
-    'config.yaml the file is too large once its aliases (*name) are followed; write the values out instead',
+    'config.yaml: the file is too large once its aliases (*name) are followed; write the values out instead',
   ]);
 });
 
 test('an alias of what is around it ends', { timeout: 5000 }, (t) => {
   assert.deepEqual(errorsOf(t, 'gateway: &g { log: *g }\n'), [
-    'config.yaml the file is too large once its aliases (*name) are followed; write the values out instead',
+    'config.yaml: the file is too large once its aliases (*name) are followed; write the values out instead',
   ]);
 });
 
 test('nesting without end is refused', { timeout: 5000 }, (t) => {
   const errors = errorsOf(t, `policies: ${'['.repeat(500)}${']'.repeat(500)}\n`);
   assert.deepEqual(errors, [
-    'config.yaml the file is too large once its aliases (*name) are followed; write the values out instead',
+    'config.yaml: the file is too large once its aliases (*name) are followed; write the values out instead',
   ]);
 });
 
@@ -73,17 +79,17 @@ test('a name that would reach the prototype is refused', (t) => {
 
 test('what is not a settings file is refused in one line', (t) => {
   assert.deepEqual(errorsOf(t, ''), [
-    'config.yaml the file has no settings; see docs/configuration.md for a first one',
+    'config.yaml: the file has no settings; see docs/configuration.md for a first one',
   ]);
   assert.deepEqual(errorsOf(t, '# only words\n'), [
-    'config.yaml the file has no settings; see docs/configuration.md for a first one',
+    'config.yaml: the file has no settings; see docs/configuration.md for a first one',
   ]);
-  assert.deepEqual(errorsOf(t, '- a\n- b\n'), ['config.yaml the file must be a list of "key: value" settings']);
+  assert.deepEqual(errorsOf(t, '- a\n- b\n'), ['config.yaml: the file must be a list of "key: value" settings']);
   assert.deepEqual(errorsOf(t, new Uint8Array([0x67, 0x3a, 0x20, 0xff, 0xfe])), [
-    'config.yaml the file is not UTF-8 text; save it as UTF-8',
+    'config.yaml: the file is not UTF-8 text; save it as UTF-8',
   ]);
   assert.deepEqual(errorsOf(t, `# ${'x'.repeat(1024 * 1024)}\n`), [
-    'config.yaml the file is larger than 1 MiB; is this the right file?',
+    'config.yaml: the file is larger than 1 MiB; is this the right file?',
   ]);
 });
 

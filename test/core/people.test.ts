@@ -52,6 +52,103 @@ eachDatabase('R14: only an admin pairs; an id needs no code', async (_t, open) =
   assert.equal((await world.outbox()).at(-1)?.markdown, 'Admitted: **ben**, `tg:ben`.');
 });
 
+eachDatabase('R14: an account that asked is named as it asked, told, and waits no longer', async (_t, open) => {
+  const world = createInboxWorld(await open(), { bindings: [pairing], admins: ['tg:boss'] });
+  await world.say('eve', 'hello', { sender: sender('eve', { name: 'Eve B.' }) });
+  await world.say('boss', '/pair list');
+  assert.equal((await world.outbox()).at(-1)?.markdown, '- **Eve B.**, `tg:eve`');
+  await world.say('boss', '/pair tg:eve');
+  assert.deepEqual(
+    (await world.outbox()).slice(-2).map(({ chat, markdown }) => [chat, markdown]),
+    [
+      ['eve', 'An admin has admitted you. Write to me.'],
+      ['boss', 'Admitted: **Eve B.**, `tg:eve`.'],
+    ],
+  );
+  await world.say('boss', '/pair list');
+  assert.equal((await world.outbox()).at(-1)?.markdown, 'Nobody waits to be admitted.');
+});
+
+eachDatabase('R16: an admin makes another admin, by code or by account; it is audited', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db, { bindings: [pairing], admins: ['tg:boss'] });
+  await world.say('eve', 'hello');
+  const code = /`([A-Z2-9]{8})`/.exec((await world.outbox())[0]?.markdown ?? '')?.[1] as string;
+  await world.say('eve', `/pair ${code} admin`);
+  assert.equal((await world.outbox()).length, 1, 'a stranger gets no second line');
+  await world.say('boss', `pair ${code} admin`);
+  assert.deepEqual(
+    (await world.outbox()).slice(-2).map(({ chat, markdown }) => [chat, markdown]),
+    [
+      ['eve', 'An admin has made you an admin of this gateway. Write to me.'],
+      ['boss', 'Admitted as an admin: **eve**, `tg:eve`.'],
+    ],
+  );
+  await world.say('eve', '/pair tg:ana admin');
+  await world.say('eve', '/pair tg:-77 admin');
+  assert.match((await world.outbox()).at(-1)?.markdown ?? '', /^Write `pair` and a code/);
+  assert.deepEqual(await db.all('select user_id from accounts where admin = 1 order by user_id'), [
+    { user_id: 'ana' },
+    { user_id: 'eve' },
+  ]);
+  assert.deepEqual(await db.all('select chat from chats where admitted_by is not null'), []);
+  assert.deepEqual(await db.all("select actor, subject from audit where action = 'admin.pair' order by subject"), [
+    { actor: 'tg:eve', subject: 'tg:ana' },
+    { actor: 'tg:boss', subject: 'tg:eve' },
+  ]);
+});
+
+eachDatabase('R16: a claim that is mistyped after a slash reaches no model and costs no try', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db);
+  await db.tx((q) => mintClaim(q, 0, world.clock.now()));
+  for (const text of ['/claim ABC_1', '!claim abc'])
+    await world.say('ana', text, text.startsWith('/') ? { command: { name: 'claim', args: 'ABC_1' } } : {});
+  await world.say('ana', 'claim abc');
+  assert.deepEqual(await world.states(), ['handled', 'handled', 'waiting']);
+  assert.deepEqual(
+    (await world.outbox()).map(({ markdown }) => markdown),
+    ['That code is not right.', 'That code is not right.'],
+  );
+  assert.deepEqual(await db.all('select tries from claims'), [{ tries: 0 }]);
+});
+
+eachDatabase(
+  'R16: before there is an admin a stranger is told how the owner claims; nobody waits after it',
+  async (_t, open) => {
+    const db = await open();
+    const world = createInboxWorld(db, { bindings: [pairing] });
+    const code = (await db.tx((q) => mintClaim(q, 0, world.clock.now()))) as string;
+    await world.say('ana', 'hello');
+    assert.match(
+      (await world.outbox())[0]?.markdown ?? '',
+      /good for one hour: `[A-Z2-9]{8}`\n\nIf this gateway is yours, send me the `claim …` line it printed at start\.$/,
+    );
+    await world.say('ana', `claim ${code}`);
+    assert.deepEqual(await db.all('select user_id from pairings'), []);
+    await world.say('eve', 'hello');
+    assert.match((await world.outbox()).at(-1)?.markdown ?? '', /good for one hour: `[A-Z2-9]{8}`$/);
+  },
+);
+
+eachDatabase('R18: help names claim while there is no admin, and pair to admins only', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db);
+  const helpFor = async (user: string) => {
+    await world.say(user, '/help');
+    return (await world.outbox()).at(-1)?.markdown ?? '';
+  };
+  const before = await helpFor('ana');
+  assert.match(before, /`\/claim`/);
+  assert.doesNotMatch(before, /`\/pair`/);
+  const code = (await db.tx((q) => mintClaim(q, 0, world.clock.now()))) as string;
+  await world.say('ana', `claim ${code}`);
+  const after = await helpFor('ana');
+  assert.doesNotMatch(after, /`\/claim`/);
+  assert.match(after, /`\/pair`/);
+  assert.doesNotMatch(await helpFor('ben'), /`\/(claim|pair)`/);
+});
+
 eachDatabase('R13, R14: what is not the id of an account is a group; an account keeps its name', async (_t, open) => {
   const db = await open();
   const world = createInboxWorld(db, { admins: ['tg:boss'] });

@@ -29,6 +29,16 @@ test('R93: opening the link redeems nothing, the form does, once', async (t) => 
   assert.match(second.text, /npm run gatehouse -- link/);
 });
 
+test('R93: a used link leads whoever is signed in already to the page', async (t) => {
+  const gateway = await startGateway(t);
+  const link = codeOf(await gateway.http.signInLink(who));
+  const first = await redeem(gateway.url, link);
+  const again = await redeem(gateway.url, link, { cookie: cookieOf(first) });
+  assert.deepEqual([again.status, again.headers.location], [303, '/chat']);
+  assert.equal(again.headers['set-cookie'], undefined);
+  assert.equal((await redeem(gateway.url, link, { cookie: 'gatehouse=x' })).status, 410);
+});
+
 test('R93: of twenty visitors with one link one gets in', async (t) => {
   const gateway = await startGateway(t);
   const code = codeOf(await gateway.http.signInLink({ ...who, owner: true }));

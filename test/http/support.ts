@@ -43,6 +43,7 @@ export async function startGateway(
   const http = createHttp({
     listen: { host: '127.0.0.1', port: 0 },
     publicUrl: null,
+    configFile: 'config.yaml',
     db,
     clock: { ...systemClock, now: () => systemClock.now() + passed },
     log: createLog({ level: 'debug', format: 'json', secrets: () => [], write: (line) => logged.push(line) }),

@@ -18,10 +18,23 @@ function send(messages: ModelMessage[], given = tools): Promise<ModelAnswer> {
 }
 
 describe('demo model', { timeout: 10_000 }, () => {
+  test('words after a call instead of JSON get an answer that says how to write it', async () => {
+    const { text, calls } = await send(ask('call store_get colour'));
+    assert.equal(
+      text,
+      'I did not call store_get: write what it needs as JSON, such as `call store_get {"key": "value"}`.',
+    );
+    assert.deepEqual(calls, []);
+    assert.match((await send(ask('call my mother'))).text, /^You wrote: “call my mother”/);
+  });
+
   test('says what it is, how to get a real one, and what the person wrote', async () => {
     const { text, calls, finish, profile } = await send(ask('What is the capital of Peru?'));
     assert.match(text, /^You wrote: “What is the capital of Peru\?”\. I am the demo model/);
-    assert.match(text, /set OPENAI_API_KEY, ANTHROPIC_API_KEY/);
+    assert.match(
+      text,
+      /set OPENAI_API_KEY or ANTHROPIC_API_KEY, or run Ollama, and start again: docs\/getting-started\.md, step 2\./,
+    );
     assert.deepEqual([calls, finish, profile], [[], 'stop', 'demo']);
   });
 

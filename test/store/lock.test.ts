@@ -31,7 +31,7 @@ test('R94: a second gateway on the same data folder is refused and told the pid 
   assert.throws(() => lockDataFolder(folder), {
     code: 'in_use',
     message: `Another gateway uses the data folder ${folder} (process ${child.pid}).`,
-    hint: `Stop process ${child.pid}, or set gateway.data_dir to another folder.`,
+    hint: 'Stop it with "gatehouse stop", or set gateway.data_dir in the config file to another folder.',
   });
 });
 

@@ -149,8 +149,19 @@ function settle() {
     else line.removeAttribute('data-day');
     day = own;
   }
+  clearBelowFence();
   if (following) toEnd();
   else jump.hidden = false;
+}
+
+/** A new conversation begins on an empty screen: room below its divider until lines fill it. */
+function clearBelowFence() {
+  const fence = [...log.querySelectorAll('.line.fence')].at(-1);
+  if (!fence) return;
+  const room = Number.parseFloat(log.style.paddingBottom) || 0;
+  const top = fence.getBoundingClientRect().top - scroll.getBoundingClientRect().top + scroll.scrollTop;
+  const below = scroll.scrollHeight - room - top;
+  log.style.paddingBottom = `${Math.max(0, Math.floor(scroll.clientHeight - below))}px`;
 }
 
 function dayOf(at) {
