@@ -45,8 +45,6 @@ export async function openWork(
   const direct = conversation.audience === 'direct';
   const person = account && { id: account.personId, name: account.name };
   const facts = {
-    agent: run.agent,
-    place: run.place,
     audience: conversation.audience,
     person,
     timezone: settings.timezone,

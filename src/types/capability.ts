@@ -1,6 +1,6 @@
 /** A unit switched on per agent; a folder in `capabilities/` exports a CapabilityPlugin. */
 import type { JsonObject, JsonSchema } from './json.ts';
-import type { Audience, Place } from './message.ts';
+import type { Audience } from './message.ts';
 import type { Tool } from './tool.ts';
 
 export interface CapabilityPlugin<Config = JsonObject> {
@@ -19,8 +19,6 @@ export interface CapabilityPlugin<Config = JsonObject> {
 
 /** What a capability may know about the run it joins. */
 export interface RunFacts {
-  agent: string;
-  place: Place;
   audience: Audience;
   person: { id: string; name: string } | null;
   /** The person's, or the gateway's where none is known: an IANA name that exists. */
@@ -31,7 +29,7 @@ export interface RunFacts {
 export interface RunBuilder {
   readonly facts: RunFacts;
   tool(tool: Tool): void;
-  /** Part of the stable prefix (M1), for capabilities that come with words of their own: must not change while configuration and grants do not. */
+  /** Part of the stable prefix (M1): must not change while configuration and grants do not. */
   instructions(text: string): void;
   /** A line placed after the stable prefix of each run, where things that change belong. */
   reminder(text: () => string): void;

@@ -8,8 +8,6 @@ export function createRecordingRun(facts: Partial<RunFacts> = {}) {
   const reminders: (() => string)[] = [];
   const run: RunBuilder = {
     facts: {
-      agent: 'helper',
-      place: { channel: 'web', chat: 'c1' },
       audience: 'direct',
       person: { id: 'ana', name: 'Ana' },
       timezone: 'Europe/Berlin',

@@ -3,44 +3,13 @@ import { test } from 'node:test';
 import { publishAgents } from '../../src/gateway/publish.ts';
 import { reserveWithin } from '../../src/run/budget.ts';
 import { windowStart } from '../../src/run/history.ts';
-import { appendTurns } from '../../src/store/conversations.ts';
 import { spent } from '../../src/store/ledger.ts';
 import { claimRuns } from '../../src/store/runs.ts';
 import { eachDatabase } from '../support/databases.ts';
-import { startTestGateway } from '../support/gateway.ts';
 import { agentSpec, createInboxWorld } from '../support/inbox_world.ts';
 
 test('R23: the window moves in steps, from 200 turns down to 100', () => {
   assert.deepEqual([0, 200, 201, 300, 301, 400, 401].map(windowStart), [0, 0, 100, 100, 200, 200, 300]);
-});
-
-test('R23: what falls out of the window is summarised once and stands in front', async (t) => {
-  const { telegram, model, gateway } = await startTestGateway(t);
-  const alice = telegram.user({ name: 'Alice' });
-  const chat = telegram.privateChat(alice);
-  model.script({ text: 'first' }, { text: 'Alice likes green.' }, { text: 'second' }, { text: 'third' });
-  telegram.say(chat, alice, 'hello');
-  await telegram.waitForMessage(chat, 'first');
-  const { id } = (await gateway.db.get<{ id: string }>('select id from conversations')) as { id: string };
-  const turns = Array.from({ length: 200 }, (_, n) => ({
-    role: n % 2 === 0 ? ('user' as const) : ('assistant' as const),
-    text: `turn ${n}`,
-  }));
-  await gateway.db.tx((q) => appendTurns(q, { id, turns: 2 }, 'run', turns, 1));
-  telegram.say(chat, alice, 'and now?');
-  await telegram.waitForMessage(chat, 'second');
-  assert.match(model.requests[1]?.instructions ?? '', /Summarise what was said/);
-  assert.equal(model.requests[1]?.messages.length, 101, 'the hundred that fell out and the request to summarise them');
-  const request = model.requests[2];
-  assert.equal(request?.messages[0]?.text, '[Summary of the earlier conversation]\nAlice likes green.');
-  assert.equal(request?.messages.length, 1 + 102 + 1);
-  assert.equal(request?.messages[1]?.text, 'turn 98');
-  telegram.say(chat, alice, 'more');
-  await telegram.waitForMessage(chat, 'third');
-  assert.equal(model.requests.length, 4, 'not summarised again');
-  assert.equal(model.requests[3]?.messages[0]?.text, request?.messages[0]?.text, 'M1: the same bytes in front');
-  const ledger = await gateway.db.all('select id from ledger');
-  assert.equal(ledger.length, 4, 'the summary is booked');
 });
 
 eachDatabase('R73: many runs together cannot pass a cap', async (_t, open) => {

@@ -3,11 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { GatehouseError } from '../../src/base/errors.ts';
-import { capabilityOf } from '../end_to_end/world.ts';
 import { createGate } from '../support/gate.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { bounded, capabilityOf, startWorld, words } from './world.ts';
 
-const bounded = { timeout: 30_000 } as const;
 const agent = { capabilities: ['publish'] };
 
 test('the success of a terminal tool is the answer; its failure is the model’s to tell', bounded, async (t) => {
@@ -16,9 +14,7 @@ test('the success of a terminal tool is the answer; its failure is the model’s
     { content: 'published as #7', isError: false },
   ];
   const publish = capabilityOf('publish', { terminalOnSuccess: true, call: async () => outcomes.shift()! });
-  const { telegram, model, gateway } = await startTestGateway(t, { config: { agent }, capabilities: [publish] });
-  const alice = telegram.user({ name: 'Alice' });
-  const chat = telegram.privateChat(alice);
+  const { telegram, model, alice, chat, gateway } = await startWorld(t, { config: { agent }, capabilities: [publish] });
   const call = { calls: [{ name: 'publish', input: {} }] };
   model.script(call, { text: 'It did not work.' }, call, { text: 'You asked twice.' });
   telegram.say(chat, alice, 'publish it');
@@ -28,13 +24,10 @@ test('the success of a terminal tool is the answer; its failure is the model’s
   telegram.say(chat, alice, 'and?');
   await telegram.waitForMessage(chat, 'You asked twice.');
   assert.equal(model.requests.length, 4);
-  assert.deepEqual(
-    model.requests[3]?.messages.slice(-2).map(({ role, text }) => [role, text]),
-    [
-      ['assistant', 'published as #7'],
-      ['user', 'and?'],
-    ],
-  );
+  assert.deepEqual(words(model.requests[3]).slice(-2), [
+    ['assistant', 'published as #7'],
+    ['user', 'and?'],
+  ]);
   const kinds = await gateway.db.all<{ kind: string }>(
     'select s.kind from steps s join runs r on r.id = s.run_id order by r.id, s.seq',
   );
@@ -60,7 +53,7 @@ test(
         return { content: 'published as #7' };
       },
     });
-    const world = await startTestGateway(t, {
+    const started = await startWorld(t, {
       config: { agent },
       capabilities: [publish],
       hooks: {
@@ -75,18 +68,18 @@ test(
         },
       },
     });
-    path = `${world.dataDir}/gatehouse.db`;
-    const { telegram, model } = world;
+    path = `${started.dataDir}/gatehouse.db`;
+    const { telegram, model } = started;
     const alice = telegram.user({ name: 'Alice' });
     const chat = telegram.privateChat(alice);
     model.script({ calls: [{ name: 'publish', input: {} }] });
     telegram.say(chat, alice, 'publish it');
     await interrupted.opened;
-    await world.gateway.stop();
+    await started.stop();
     assert.equal(telegram.visible(chat, { fromBot: true }).length, 0);
     path = '';
     failing = false;
-    await world.restart();
+    await started.restart();
     await telegram.waitForMessage(chat, 'published as #7');
     assert.equal(calls, 1);
     assert.equal(model.requests.length, 1, 'the model is not asked again');
