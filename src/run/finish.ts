@@ -10,7 +10,7 @@ import { enqueue } from '../outbox/enqueue.ts';
 import { appendTurns, readConversation, type Turn } from '../store/conversations.ts';
 import type { Transaction } from '../store/db.ts';
 import { countWaiting, finishMessages } from '../store/inbox.ts';
-import { book, spent } from '../store/ledger.ts';
+import { book, releaseReserved, settleLost, spent } from '../store/ledger.ts';
 import { findFirstPiece } from '../store/outbox.ts';
 import { addStep, assertOwned, finishRun, finishToolCall, type Run, readToolCalls } from '../store/runs.ts';
 import { cancelledOutcome, unknownOutcome } from '../tools/host.ts';
@@ -51,6 +51,7 @@ export async function finish(
     await writeOpening(q, work, now);
     await write(q, now);
     await bookUnbooked(q, work, now);
+    await releaseReserved(q, run.id);
     await closeCalls(q, work, now);
     await appendTurns(q, work.conversation, run.id, exchangeOf(work, outcome.history), now);
     const first = await findFirstPiece(q, run.id);
@@ -85,6 +86,7 @@ export async function finishUnopened(parts: RunParts, run: Run, error: string | 
   const { audience } = await readConversation(db, run.conversationId);
   await db.tx(async (q) => {
     await assertOwned(q, run.id, parts.owner);
+    await settleLost(q, run.id);
     const ending: Ending = {
       run,
       direct: audience === 'direct',

@@ -91,6 +91,11 @@ export async function book(q: Query, row: LedgerRow, usage: Usage, costUsd: numb
   );
 }
 
+/** A run that ended: what its requests cost is booked apart, so what is still held for them is given back. */
+export async function releaseReserved(q: Query, runId: string): Promise<void> {
+  await q.run('delete from ledger where run_id = ? and settled = 0', runId);
+}
+
 /** A request that was under way when its process died: what it cost is not known. */
 export async function settleLost(q: Query, runId: string): Promise<void> {
   await q.run(
