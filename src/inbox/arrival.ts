@@ -55,7 +55,7 @@ export async function keep(
   { q, channel, now }: Arriving,
   event: InboundEvent,
   state: InboxState,
-  more: { conversationId?: string; payload?: InboxPayload; notBefore?: number } = {},
+  more: { conversationId?: string; thread?: string | null; payload?: InboxPayload; notBefore?: number } = {},
 ): Promise<void> {
   const added = await addInboxRow(q, {
     id: newId(now),
@@ -63,7 +63,7 @@ export async function keep(
     key: event.key,
     kind: event.kind,
     chat: 'chat' in event ? event.chat.id : event.to,
-    thread: 'thread' in event ? (event.thread ?? null) : null,
+    thread: more.thread ?? ('thread' in event ? (event.thread ?? null) : null),
     messageId: 'messageId' in event ? event.messageId : null,
     userId: 'sender' in event ? event.sender.id : '',
     state,

@@ -8,19 +8,22 @@ import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { placeOf } from '../base/place.ts';
 import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
+import { findAccount } from '../store/accounts.ts';
 import { readConversation, setQueueNotice } from '../store/conversations.ts';
 import type { Db, Transaction } from '../store/db.ts';
 import {
   type InboxRow,
-  ignoreWaiting,
   nextWaitingAt,
   readyConversations,
+  refuseWaiting,
   takeMessages,
   waitingMessages,
 } from '../store/inbox.ts';
 import { addRun, claimRuns, type Run } from '../store/runs.ts';
 import type { Settings } from '../types/settings.ts';
+import { wordsFor } from '../words/index.ts';
 import { takeTogether } from './route.ts';
+import { tell } from './tell.ts';
 
 export interface DispatchParts {
   db: Db;
@@ -56,16 +59,23 @@ export function createDispatch(parts: DispatchParts): Stage {
 async function dispatchConversation(parts: DispatchParts, q: Transaction, id: string, now: number): Promise<void> {
   const conversation = await readConversation(q, id);
   const settings = parts.settings();
-  const agent = settings.agents.get(conversation.agent);
+  // The agent of a chat is the one its binding names now, whoever answered there before.
+  const binding = settings.bindings.find((candidate) => candidate.id === conversation.binding);
+  const agent = binding && settings.agents.get(binding.agent);
   const waiting = await waitingMessages(q, id, limits.waitingMessagesMax);
   const first = waiting[0];
   if (!first) return;
   if (!agent) {
     parts.log.warn(
-      { conversation: id, agent: conversation.agent },
-      'the agent of a waiting message is not configured any more',
+      { conversation: id, binding: conversation.binding, agent: binding?.agent },
+      'nobody answers in the chat of a waiting message any more: its binding or agent is not configured',
     );
-    for (const row of waiting) await ignoreWaiting(q, row.id);
+    await refuseWaiting(q, id);
+    const account = await findAccount(q, first.channel, first.userId);
+    const place = placeOf(first.channel, first.chat, first.thread);
+    const direct = conversation.audience === 'direct';
+    const words = wordsFor(account?.language, settings.language);
+    await tell(q, { place, direct, replyTo: first.payload?.replyTo ?? null }, words.nobodyAnswers, now);
     return;
   }
   const taken = takeTogether(waiting, now);
@@ -74,11 +84,11 @@ async function dispatchConversation(parts: DispatchParts, q: Transaction, id: st
   await addRun(q, {
     id: runId,
     conversationId: id,
-    agent: conversation.agent,
+    agent: binding.agent,
     agentVersion: agent.version,
     binding: conversation.binding,
     // The answer goes where the message came from, not where the conversation began (rule 21).
-    place: placeOf(last.channel, last.chat, last.thread ?? conversation.place.thread),
+    place: placeOf(last.channel, last.chat, last.thread),
     replyTo: last.payload?.replyTo ?? null,
     userId: first.userId,
     createdAt: now,

@@ -21,7 +21,7 @@ export async function queueMessage(arrival: Arrival, account: Account): Promise<
   }
   const conversation = await openConversation(
     q,
-    { id: newId(now), key, binding: binding.id, agent: binding.agent, place, audience: message.chat.kind },
+    { id: newId(now), key, binding: binding.id, place, audience: message.chat.kind },
     now,
   );
   const waiting = await countWaiting(q, conversation.id);
@@ -41,7 +41,9 @@ export async function queueMessage(arrival: Arrival, account: Account): Promise<
     files: message.files.slice(0, limits.filesPerMessageMax),
     replyTo: message.chat.kind === 'group' ? message.messageId : null,
   };
-  await keep(arrival, message, 'waiting', { conversationId: conversation.id, payload, notBefore: due });
+  // With the thread its answer opens: where it is answered is decided here (rule 21).
+  const thread = place.thread ?? null;
+  await keep(arrival, message, 'waiting', { conversationId: conversation.id, thread, payload, notBefore: due });
   if (message.partOf !== undefined) await holdParts(q, conversation.id, message.partOf, due);
   q.ring('dispatch');
   return 'inbox_messages';

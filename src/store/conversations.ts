@@ -1,14 +1,11 @@
 /** Conversations and their finished exchanges (append-only, rule 76). */
 import { assert } from '../base/errors.ts';
-import { placeOf } from '../base/place.ts';
 import type { Audience, Place } from '../types/message.ts';
 import type { Query } from './db.ts';
 
 export interface Conversation {
   id: string;
   binding: string;
-  agent: string;
-  place: Place;
   audience: Audience;
   turns: number;
   summary: string | null;
@@ -19,10 +16,6 @@ export interface Conversation {
 interface ConversationRow {
   id: string;
   binding: string;
-  agent: string;
-  channel: string;
-  chat: string;
-  thread: string | null;
   audience: Audience;
   turns: number;
   summary: string | null;
@@ -34,8 +27,6 @@ function conversationOf(row: ConversationRow): Conversation {
   return {
     id: row.id,
     binding: row.binding,
-    agent: row.agent,
-    place: placeOf(row.channel, row.chat, row.thread),
     audience: row.audience,
     turns: row.turns,
     summary: row.summary,
@@ -59,8 +50,7 @@ export interface NewConversation {
   id: string;
   key: string;
   binding: string;
-  agent: string;
-  place: Place;
+  place: Pick<Place, 'channel' | 'chat'>;
   audience: Audience;
 }
 
@@ -69,15 +59,13 @@ export async function openConversation(q: Query, wanted: NewConversation, now: n
   const known = await findOpenConversation(q, wanted.key);
   if (known) return known;
   await q.run(
-    `insert into conversations (id, key, open, binding, agent, channel, chat, thread, audience, created_at)
-     values (?, ?, 1, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    `insert into conversations (id, key, open, binding, channel, chat, audience, created_at)
+     values (?, ?, 1, ?, ?, ?, ?, ?) on conflict do nothing`,
     wanted.id,
     wanted.key,
     wanted.binding,
-    wanted.agent,
     wanted.place.channel,
     wanted.place.chat,
-    wanted.place.thread ?? null,
     wanted.audience,
     now,
   );

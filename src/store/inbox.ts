@@ -134,6 +134,14 @@ export async function ignoreWaiting(q: Query, id: string): Promise<void> {
   await q.run(`update inbox set state = 'ignored', payload = null where id = ? and state = 'waiting'`, id);
 }
 
+/** Takes everything that waits in a lane out of it, unanswered. */
+export async function refuseWaiting(q: Query, conversationId: string): Promise<void> {
+  await q.run(
+    `update inbox set state = 'refused', payload = null where conversation_id = ? and state = 'waiting'`,
+    conversationId,
+  );
+}
+
 /** When the account's `count`-th latest message counted; null when there are fewer. */
 export async function nthLatestMessage(
   q: Query,

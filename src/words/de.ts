@@ -53,6 +53,7 @@ export const de: Words = {
   groupNotAdmitted: (chat) =>
     `In dieser Gruppe antworte ich noch nicht. Ein Admin dieses Gateways lässt sie mit \`/pair here\` zu oder nennt \`${chat}\` unter \`where.chats\`.`,
   notAllowed: 'Für dich bin ich hier nicht offen. Frag die Leute, die mich betreiben.',
+  nobodyAnswers: 'Hier antwortet niemand mehr; frag die Leute, die mich betreiben.',
   needsLink: 'Ich antworte nur verknüpften Konten. Frag die Leute, die mich betreiben.',
 
   rateLimited:

@@ -52,6 +52,7 @@ export const en = {
   groupNotAdmitted: (chat: string) =>
     `I do not answer in this group yet. An admin of this gateway can admit it with \`/pair here\`, or by listing \`${chat}\` under \`where.chats\`.`,
   notAllowed: 'I am not open to you here. Ask the people who run me.',
+  nobodyAnswers: 'Nobody answers here any more; ask the people who run me.',
   needsLink: 'I answer linked accounts only. Ask the people who run me.',
 
   rateLimited: 'That is more than I may take in a minute. I have kept your messages and answer them one after another.',

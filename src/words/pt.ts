@@ -53,6 +53,7 @@ export const pt: Words = {
   groupNotAdmitted: (chat) =>
     `Ainda não respondo neste grupo. Um administrador deste gateway pode admiti-lo com \`/pair here\`, ou indicando \`${chat}\` em \`where.chats\`.`,
   notAllowed: 'Não estou aberto para você aqui. Pergunte a quem me opera.',
+  nobodyAnswers: 'Aqui já ninguém responde; fale com quem cuida de mim.',
   needsLink: 'Só respondo a contas ligadas. Pergunte a quem me opera.',
 
   rateLimited: 'Isso é mais do que posso aceitar num minuto. Guardei as suas mensagens e respondo-lhes uma a uma.',

@@ -23,7 +23,6 @@ eachDatabase(
           id: 'c',
           key: 'k',
           binding: 'main',
-          agent: 'helper',
           place: { channel: 'tg', chat: 'x' },
           audience: 'direct',
         },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { eachDatabase } from '../support/databases.ts';
-import { bindingSpec, createInboxWorld, group, sender } from '../support/inbox_world.ts';
+import { agentSpec, bindingSpec, createInboxWorld, group, sender } from '../support/inbox_world.ts';
 
 eachDatabase('D1, R1: a redelivered message is dropped, sequentially and at the same time', async (_t, open) => {
   const db = await open();
@@ -274,4 +274,77 @@ eachDatabase('in a room nobody’s name brings a second speaker', async (_t, ope
   });
   const row = await db.get<{ payload: string }>('select payload from inbox');
   assert.equal(JSON.parse(row?.payload ?? '{}').speaker, 'Ana pay Eve Eve');
+});
+
+eachDatabase('R12: a chat that exists follows its binding to the agent it names now', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db);
+  await world.say('ana', 'one');
+  await world.dispatch();
+  await db.run(`update runs set state = 'completed'`);
+  const renamed = { ...agentSpec, id: 'concierge' };
+  world.settings.agents = new Map([['concierge', { version: 3, spec: renamed }]]);
+  world.settings.bindings = [bindingSpec({ agent: 'concierge' })];
+  await world.say('ana', 'two');
+  const runs = await world.dispatch();
+  assert.deepEqual(
+    runs.map((run) => run.messages),
+    [['one'], ['two']],
+  );
+  assert.deepEqual(await db.all('select agent, agent_version from runs order by id'), [
+    { agent: 'helper', agent_version: 1 },
+    { agent: 'concierge', agent_version: 3 },
+  ]);
+});
+
+eachDatabase('R12: where the binding or its agent is gone, waiting messages get one line', async (_t, open) => {
+  for (const gone of ['binding', 'agent'] as const) {
+    const db = await open();
+    await db.run('delete from inbox');
+    await db.run('delete from outbox');
+    const world = createInboxWorld(db);
+    await world.say('ana', 'one', { key: `${gone}1`, sender: sender('ana', { language: 'de' }) });
+    await world.say('ana', 'two', { key: `${gone}2` });
+    if (gone === 'binding') world.settings.bindings = [];
+    else world.settings.agents = new Map();
+    assert.deepEqual(await world.dispatch(), []);
+    assert.deepEqual(await world.states(), ['refused', 'refused']);
+    assert.deepEqual(
+      (await world.outbox()).map(({ chat, markdown }) => [chat, markdown]),
+      [['ana', 'Hier antwortet niemand mehr; frag die Leute, die mich betreiben.']],
+    );
+  }
+});
+
+eachDatabase('R21: one conversation over several topics is answered in the topic of each message', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db, { bindings: [bindingSpec({ scope: 'channel', trigger: 'all' })] });
+  for (const thread of ['5', undefined, '6']) {
+    await world.say('ana', 'hello', { chat: group, ...(thread === undefined ? {} : { thread }) });
+    await world.dispatch();
+    await db.run(`update runs set state = 'completed'`);
+  }
+  assert.deepEqual(await db.all('select thread from runs order by id'), [
+    { thread: '5' },
+    { thread: null },
+    { thread: '6' },
+  ]);
+  assert.deepEqual(await db.get('select count(*) as n from conversations'), { n: 1 });
+});
+
+eachDatabase('R21: where answers open threads, each message of one conversation has its own', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db, {
+    bindings: [bindingSpec({ scope: 'user' })],
+    channels: { tg: { threads: 'open', groupsNeedAdmission: false } },
+  });
+  const first = await world.say('ana', 'one', { chat: group, mentionsBot: true });
+  const second = await world.say('ana', 'two', { chat: group, mentionsBot: true });
+  await world.dispatch();
+  await db.run(`update runs set state = 'completed'`);
+  await world.dispatch();
+  assert.deepEqual(await db.all('select thread from runs order by id'), [
+    { thread: first.messageId },
+    { thread: second.messageId },
+  ]);
 });
