@@ -9,7 +9,8 @@ import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { splitMarkdown } from '../base/markdown_split.ts';
 import type { Db } from '../store/db.ts';
-import { readRef } from '../store/outbox.ts';
+import { readOwnRef } from '../store/outbox.ts';
+import { assertOwned } from '../store/runs.ts';
 import type { Adapter } from '../types/adapter.ts';
 import type { Place } from '../types/message.ts';
 import { enqueue } from './enqueue.ts';
@@ -21,6 +22,8 @@ export interface AnswerStream {
   reset(): void;
   /** Resolves when nothing of this stream is under way any more, so that the final text comes last. */
   close(): Promise<void>;
+  /** The run is another process's now: nothing more is written, not even what is under way. */
+  abandon(): void;
 }
 
 export interface StreamParts {
@@ -32,6 +35,8 @@ export interface StreamParts {
   enabled: boolean;
   pace: Pace | undefined;
   runId: string;
+  /** This process, as the run's lease names it. */
+  owner: string;
   place: Place;
   direct: boolean;
   replyTo: string | null;
@@ -46,7 +51,7 @@ const editEveryMs = 1_000;
 /** An edit under way may take this long before the final text is written all the same. */
 const closeWaitMs = 5_000;
 
-const silent: AnswerStream = { add() {}, reset() {}, close: async () => {} };
+const silent: AnswerStream = { add() {}, reset() {}, close: async () => {}, abandon() {} };
 
 export function openStream(parts: StreamParts): AnswerStream {
   const { adapter, clock } = parts;
@@ -99,12 +104,12 @@ export function openStream(parts: StreamParts): AnswerStream {
       shown = now;
       return;
     }
-    const row = await readRef(parts.db, piece);
-    if (row?.ref == null || !adapter.edit) return;
+    const ref = await readOwnRef(parts.db, piece, parts.runId, parts.owner);
+    if (ref === null || !adapter.edit || abort.signal.aborted) return;
     const wait = parts.pace?.take(parts.place.chat, parts.direct ? 'direct' : 'group', 'edit', clock.now()) ?? 0;
     if (wait > 0) return schedule(wait);
     try {
-      await adapter.edit(row.ref, { id: piece, place: parts.place, markdown: visible() }, abort.signal);
+      await adapter.edit(ref, { id: piece, place: parts.place, markdown: visible() }, abort.signal);
     } catch (error) {
       if (error instanceof DeliveryError && error.retryAfterMs !== undefined)
         parts.pace?.slow(parts.place.chat, error.retryAfterMs, clock.now());
@@ -129,15 +134,21 @@ export function openStream(parts: StreamParts): AnswerStream {
       await active;
       giveUp();
     },
+    abandon() {
+      closed = true;
+      cancelTimer?.();
+      abort.abort(new Error('another process writes this answer now'));
+    },
   };
 }
 
 /** Its outbox id. */
 async function writeFirstPiece(parts: StreamParts, markdown: string): Promise<string> {
   const { place, direct, runId, replyTo, adapter, clock } = parts;
-  const [id] = await parts.db.tx((q) =>
-    enqueue(q, { place, direct, markdown, runId, replyTo, priority: 'answer' }, adapter.limits, clock.now()),
-  );
+  const [id] = await parts.db.tx(async (q) => {
+    await assertOwned(q, runId, parts.owner);
+    return enqueue(q, { place, direct, markdown, runId, replyTo, priority: 'answer' }, adapter.limits, clock.now());
+  });
   assert(id !== undefined, 'a piece that is not empty is a message');
   return id;
 }

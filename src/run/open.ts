@@ -66,6 +66,7 @@ export async function openWork(
     enabled: binding?.stream !== false,
     pace: parts.paceOf(run.place.channel),
     runId: run.id,
+    owner: parts.owner,
     place: run.place,
     direct,
     replyTo: run.replyTo,

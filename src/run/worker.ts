@@ -73,12 +73,17 @@ export function createWorker(parts: RunParts): Worker {
     active.set(run.id, { abort, done });
   }
 
+  /** A run that another process has taken, as after this one slept, is left at once: its answer is the other's. */
+  const renew = async () => {
+    const held = [...active];
+    if (held.length === 0) return;
+    const ids = held.map(([id]) => id);
+    const renewed = await db.tx((q) => renewRuns(q, parts.owner, ids, clock.now() + limits.leaseMs));
+    for (const [id, { abort }] of held) if (!renewed.has(id)) abort.abort(new LostRun(id));
+  };
+
   const heartbeat = () => {
-    const ids = [...active.keys()];
-    if (ids.length > 0)
-      db.tx((q) => renewRuns(q, parts.owner, ids, clock.now() + limits.leaseMs)).catch((error) =>
-        log.error({ err: error }, 'leases were not renewed'),
-      );
+    renew().catch((error) => log.error({ err: error }, 'leases were not renewed'));
     cancelHeartbeat = clock.after(limits.heartbeatMs, heartbeat);
   };
 
@@ -129,7 +134,10 @@ async function workOn(parts: RunParts, run: Run, abort: AbortController, drainin
 }
 
 async function endBadly(parts: RunParts, run: Run, work: Work | null, error: unknown, log: Log): Promise<void> {
-  if (error instanceof LostRun) return log.warn({}, error.message);
+  if (error instanceof LostRun) {
+    work?.stream.abandon();
+    return log.warn({}, error.message);
+  }
   const unavailable = error instanceof GatehouseError && error.code === 'store_unavailable';
   if (error instanceof Draining || unavailable) {
     await work?.stream.close();

@@ -213,6 +213,17 @@ export async function readRef(q: Query, id: string): Promise<{ ref: string | nul
   return (await q.get<{ ref: string | null; state: string }>('select ref, state from outbox where id = ?', id)) ?? null;
 }
 
+/** The message of a run's first piece, as long as the run is this owner's; else null. */
+export async function readOwnRef(q: Query, id: string, runId: string, owner: string): Promise<string | null> {
+  const row = await q.get<{ ref: string | null }>(
+    `select o.ref from outbox o join runs r on r.id = ? where o.id = ? and r.owner = ? and r.state = 'running'`,
+    runId,
+    id,
+    owner,
+  );
+  return row?.ref ?? null;
+}
+
 /** Age of the oldest undelivered row and how many there are; for status and metrics. */
 export async function outboxBacklog(q: Query): Promise<{ count: number; oldest: number | null }> {
   const row = await q.get<{ count: number; oldest: number | null }>(

@@ -111,15 +111,16 @@ export async function claimRuns(
   return rows.map(runOf).sort((left, right) => (left.id < right.id ? -1 : 1));
 }
 
-/** Keeps the leases of runs that are really being worked on. */
-export async function renewRuns(q: Query, owner: string, ids: readonly string[], until: number): Promise<void> {
+/** Keeps the leases of runs that are really being worked on; those it does not return are not this owner's any more. */
+export async function renewRuns(q: Query, owner: string, ids: readonly string[], until: number): Promise<Set<string>> {
   const places = ids.map(() => '?').join(', ');
-  await q.run(
-    `update runs set lease_until = ? where state = 'running' and owner = ? and id in (${places})`,
+  const renewed = await q.all<{ id: string }>(
+    `update runs set lease_until = ? where state = 'running' and owner = ? and id in (${places}) returning id`,
     until,
     owner,
     ...ids,
   );
+  return new Set(renewed.map(({ id }) => id));
 }
 
 /** SQLite has one gateway: what another owner left running is free at once. */
