@@ -35,6 +35,18 @@ test(
   },
 );
 
+test('a model that refuses the key is told apart from one that cannot be reached', bounded, async (t) => {
+  const { telegram, model, alice, chat, gateway, log } = await startWorld(t, { config: { model: { retries: 0 } } });
+  model.script({ status: 401 });
+  telegram.say(chat, alice, 'hello');
+  const notice = await telegram.waitForMessage(chat, 'The model refuses me: its key or settings are wrong.');
+  const run = await gateway.db.get<{ id: string }>('select id from runs');
+  assert.equal(notice.text, `The model refuses me: its key or settings are wrong. Tell an admin: ${run?.id}`);
+  const line = log.lines.find(({ msg }) => String(msg).startsWith('run failed: '));
+  assert.match(String(line?.hint), /key/);
+  assert.equal(line?.err, undefined, 'no stack');
+});
+
 test('L73: another refusal is not tried again as plain text, and is told', bounded, async (t) => {
   const { telegram, model, alice, chat, gateway } = await startWorld(t);
   telegram.fault({ method: 'sendMessage', do: 'error', code: 400, description: 'Bad Request: message is too long' });

@@ -71,6 +71,13 @@ test(
     ]);
     const link = await site.run('link');
     assert.ok(link.out.startsWith(`${gateway.url}/signin`), link.out);
+    assert.match(link.out, /\nSigns in as the owner \(page:owner\)\. .*\nThis address works on this machine only; /);
+    assert.match((await site.run('link', '--name', 'Zoë B.')).out, /\nSigns in as Zoë B\. \(page:zoë-b-\)\. /);
+    const nobody = await site.run('link', '--name', '?!');
+    assert.match(nobody.err, /"\?!" has no letter or digit to make an account of; give the name of a person/);
+    assert.equal((await site.run('pair', 'tg:4711', '--admin')).out, 'tg:4711 (Bob) is an admin now.\n');
+    const group = await site.run('pair', 'tg:-77', '--admin');
+    assert.match(group.err, /tg:-77 is a group, and only a person can be an admin; name an account/);
 
     assert.equal(await metric(gateway.url, 'gatehouse_inbox_messages_total'), 1);
     assert.equal(await metric(gateway.url, 'gatehouse_inbox_refused_total'), 1);
@@ -177,10 +184,25 @@ test('R8: a wrong token fails the channel alone: /readyz says why, the page work
   assert.equal((await fetch(`${gateway.url}/readyz?strict`)).status, 503);
   assert.match((await site.run('status')).out, /tg +telegram +failed +Telegram knows no bot/);
   assert.equal(gateway.lines().filter(({ msg }) => msg === 'channel has failed').length, 1, 'said once');
+  assert.match(gateway.out(), /^tg is not working: Telegram knows no bot with this token .*@BotFather/m);
   const link = /http:\/\/\S+signin\S+/.exec(gateway.out())?.[0] as string;
   assert.equal((await fetch(link)).status, 200, 'the page can be signed in to');
   assert.ok(!(gateway.err() + gateway.out()).includes(token));
   await stop(gateway);
+});
+
+test('R94: stop waits for the end; with an admin the next start says how people are let in', bounded, async (t) => {
+  const site = await createSite(t);
+  await site.configure();
+  const gateway = await site.start();
+  await site.run('pair', 'tg:4711', '--admin');
+  const stopped = await site.run('stop');
+  assert.deepEqual([stopped.code, stopped.out], [0, `The gateway (process ${gateway.pid}) is stopping.\nstopped\n`]);
+  assert.throws(() => process.kill(gateway.pid, 0), { code: 'ESRCH' });
+  const next = await site.start();
+  assert.match(next.out(), /^People who write to a bot get a code; let them in with: gatehouse pair CODE$/m);
+  assert.doesNotMatch(next.out(), /claim/);
+  await stop(next);
 });
 
 test('R88: SIGTERM in the middle of an answer; the next start gives it, once', bounded, async (t) => {

@@ -44,6 +44,7 @@ test('a port in use ends the start with its name and what to change', bounded, a
   const refused = await site.run('start');
   assert.equal(refused.code, 1);
   assert.match(refused.err, new RegExp(`gatehouse: .*127\\.0\\.0\\.1:${port}.*gateway\\.listen`));
+  assert.match(refused.err, /in config\.yaml: gateway: \{ listen: "127\.0\.0\.1:\d+" \}$/m);
   assert.ok(!refused.err.includes('    at '));
   // The folder was given back.
   await site.configure();

@@ -10,6 +10,9 @@ const nearEndPx = 90;
 /** How long a growing answer that was taken away stays, so that its line can take its place without a flicker. */
 const farewellMs = 1_500;
 
+/** Between the top of the screen and the divider of a new conversation. */
+const fenceGapPx = 8;
+
 let live = null;
 let farewell = 0;
 let following = true;
@@ -158,10 +161,12 @@ function settle() {
 function clearBelowFence() {
   const fence = [...log.querySelectorAll('.line.fence')].at(-1);
   if (!fence) return;
-  const room = Number.parseFloat(log.style.paddingBottom) || 0;
+  // Measured with more room than is needed: a page that is not full would not tell how much it lacks.
+  const room = scroll.clientHeight;
+  log.style.paddingBottom = `${room}px`;
   const top = fence.getBoundingClientRect().top - scroll.getBoundingClientRect().top + scroll.scrollTop;
-  const below = scroll.scrollHeight - room - top;
-  log.style.paddingBottom = `${Math.max(0, Math.floor(scroll.clientHeight - below))}px`;
+  const surplus = fenceGapPx - (top - (scroll.scrollHeight - scroll.clientHeight));
+  log.style.paddingBottom = `${Math.max(0, Math.floor(room - surplus))}px`;
 }
 
 function dayOf(at) {
@@ -189,7 +194,9 @@ export function toEnd() {
 
 /** Keeps the end in view when what is below it changes (status, keyboard, window). */
 export function stay() {
-  if (following) toEnd();
+  if (!following) return;
+  clearBelowFence();
+  toEnd();
 }
 
 export function showKnownLines() {

@@ -147,6 +147,29 @@ test('keys: Shift+Enter breaks the line, / goes to the box, a prompt is sent, Ne
   assert.equal((await prompt).text, 'What can you do?');
 });
 
+test('New draws a line, live and after a reload, and the page begins empty below it', options, async (t) => {
+  const chat = await startChat(t);
+  const tab = await openTab(t, chat);
+  for (const text of ['one', 'two', 'three']) {
+    const arrived = chat.nextMessage();
+    await tab.write(text);
+    await arrived;
+  }
+  await tab.page.click('#new');
+  await tab.sees('New conversation');
+  const fromTop = `document.querySelector('.line.fence').getBoundingClientRect().top -
+    document.querySelector('#scroll').getBoundingClientRect().top`;
+  const top = await tab.evaluate<number>(fromTop);
+  assert.ok(top >= -20 && top <= 20, `${top} px from the top`);
+  assert.deepEqual(await tab.words(), ['one', 'two', 'three', 'New conversation']);
+
+  await tab.page.reload();
+  await connected(tab.page);
+  assert.deepEqual(await tab.words(), ['one', 'two', 'three', 'New conversation']);
+  const again = await tab.evaluate<number>(fromTop);
+  assert.ok(again >= -20 && again <= 20, `${again} px from the top after a reload`);
+});
+
 test('R37: what others wrote runs nothing and loads nothing', options, async (t) => {
   const chat = await startChat(t);
   const tab = await openTab(t, chat);
