@@ -51,6 +51,15 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
     throw explained(database, error);
   });
 
+  /** What the closure of a transaction throws is not the store's: only the store's own errors are explained. */
+  async function asked<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      throw explained(database, error);
+    }
+  }
+
   function textOf(sql: string): string {
     let text = texts.get(sql);
     if (text === undefined) {
@@ -62,16 +71,12 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
   }
 
   async function query(on: pg.Pool | pg.PoolClient, sql: string, params: Param[]): Promise<pg.QueryResult<Row>> {
-    return on.query(textOf(sql), params.map(storable));
+    return asked(on.query(textOf(sql), params.map(storable)));
   }
 
   async function outside(sql: string, params: Param[]): Promise<pg.QueryResult<Row>> {
     if (closed) throw new GatehouseError('store_unavailable', `The database ${database} is closed.`);
-    try {
-      return await query(pool, sql, params);
-    } catch (error) {
-      throw explained(database, error);
-    }
+    return query(pool, sql, params);
   }
 
   async function tx<T>(work: (q: Transaction) => Promise<T>): Promise<T> {
@@ -80,19 +85,19 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
       try {
         return await attempt(work);
       } catch (error) {
-        if (tries >= triesMax || !isRetryable(error)) throw explained(database, error);
+        if (tries >= triesMax || !isRetryable(error)) throw error;
       }
     }
   }
 
   async function attempt<T>(work: (q: Transaction) => Promise<T>): Promise<T> {
-    const client = await pool.connect();
+    const client = await asked(pool.connect());
     // A broken connection is also emitted; without a listener that would end the process.
     const onError = () => {};
     client.on('error', onError);
     let broken: Error | undefined;
     try {
-      await client.query('begin');
+      await asked(client.query('begin'));
       const { q, end } = transactionOn(client);
       let value: T;
       try {
@@ -101,7 +106,7 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
         await end();
       }
       options.hooks?.beforeCommit?.();
-      const { command } = await client.query('commit');
+      const { command } = await asked(client.query('commit'));
       assert(command === 'COMMIT', 'a transaction with a failed query is not committed');
       options.hooks?.afterCommit?.();
       return value;
@@ -152,7 +157,7 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
         over = true;
         await Promise.allSettled(running);
         if (failure) throw failure.error;
-        for (const bell of rung) await client.query(`select pg_notify('gatehouse', $1)`, [bell]);
+        for (const bell of rung) await asked(client.query(`select pg_notify('gatehouse', $1)`, [bell]));
       },
     };
   }

@@ -86,7 +86,10 @@ export function openConnection(path: string, readonly: boolean) {
   };
 }
 
-/** What an operator can act on becomes a `store_unavailable`; every other error is a bug and stays what it is. */
+/**
+ * Only what the data itself is to blame for stays what it is, and so do mistakes of our own code; everything else that
+ * SQLite says is a `store_unavailable`, which is waited for.
+ */
 export function guard<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -97,7 +100,10 @@ export function guard<T>(path: string, work: () => T): T {
 
 function explained(path: string, error: unknown): unknown {
   const code = (error as { code?: unknown } | null)?.code;
+  const closed = error instanceof TypeError && /connection is not open|cannot open database/i.test(error.message);
+  if (closed) return unavailable(path, 'is not open', 'see the log for what closed it', error);
   if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return error;
+  if (/^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(code)) return error;
   if (code === 'SQLITE_FULL')
     return unavailable(path, 'cannot grow: the disk is full', 'free space on its disk; nothing needs a restart', error);
   if (code.startsWith('SQLITE_READONLY'))
@@ -115,7 +121,8 @@ function explained(path: string, error: unknown): unknown {
     );
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
     return unavailable(path, 'is locked by another program', 'close the other program that writes to it', error);
-  return error;
+  if (code === 'SQLITE_NOMEM') return unavailable(path, 'has no memory', 'give the gateway more memory', error);
+  return unavailable(path, `failed with ${code}`, 'see whether another program changed it', error);
 }
 
 function unavailable(path: string, what: string, advice: string, cause: unknown): GatehouseError {
