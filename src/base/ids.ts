@@ -28,6 +28,11 @@ export function newCode(length: number): string {
   return code;
 }
 
+/** Whether the text has the form of a code as `newCode` makes it: which letters, how many. */
+export function isCode(text: string, length: number): boolean {
+  return text.length === length && [...text].every((character) => codeAlphabet.includes(character));
+}
+
 /** 128 bits or more for links and tokens. */
 export function newToken(bytes = 24): string {
   return randomBytes(bytes).toString('base64url');

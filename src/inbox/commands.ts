@@ -4,11 +4,13 @@
  */
 
 import { GatehouseError } from '../base/errors.ts';
+import { isCode } from '../base/ids.ts';
+import { limits } from '../base/limits.ts';
 import { startOfDay } from '../base/time.ts';
-import { admitChat, hasNoAdmin, redeemClaim } from '../people/admission.ts';
+import { admitChat, hasNoAdmin, isClaimCode, redeemClaim } from '../people/admission.ts';
 import { listPairings } from '../store/accounts.ts';
-import { closeConversation, findOpenConversation } from '../store/conversations.ts';
-import { countWaiting } from '../store/inbox.ts';
+import { busyConversations, closeConversation } from '../store/conversations.ts';
+import { countWaitingUnder } from '../store/inbox.ts';
 import { type LedgerTotals, spent } from '../store/ledger.ts';
 import { activeRun, requestStop } from '../store/runs.ts';
 import { costText } from '../words/cost.ts';
@@ -34,8 +36,25 @@ export interface CommandSpec {
   run(context: CommandContext): Promise<string | null>;
 }
 
-const claimCode = /^[A-Z0-9-]{8,64}$/i;
-const noArguments = (args: string) => args === '';
+const noArguments = (args: string, form: CommandForm) => args === '' && form !== 'bare';
+
+/** People are told to send `claim CODE` and `pair CODE`: without a mark these count only with what can be a code. */
+function acceptsClaim(args: string, form: CommandForm): boolean {
+  // One word after a slash is a code that was mistyped: it must not reach the model.
+  if (form === 'written') return /^\S*$/.test(args);
+  return isClaimCode(args) || noArguments(args, form);
+}
+
+function acceptsPair(args: string, form: CommandForm): boolean {
+  const [whom = '', role, ...more] = args.split(/\s+/);
+  if (more.length > 0 || (role !== undefined && role.toLowerCase() !== 'admin')) return false;
+  // As it was shown, in capitals: "pair sneakers" is a sentence.
+  if (isCode(whom, limits.pairingCodeChars)) return true;
+  if (form === 'bare') return false;
+  if (/^[\w.-]+:\S{1,200}$/.test(whom)) return true;
+  if (form === 'written' && /^[A-Z0-9]{8}$/i.test(whom)) return true;
+  return role === undefined && /^(here|list)?$/i.test(whom);
+}
 
 export const commands: readonly CommandSpec[] = [
   {
@@ -65,8 +84,9 @@ export const commands: readonly CommandSpec[] = [
     description: (words) => words.commandStop,
     accepts: noArguments,
     run: async ({ q, key, words }) => {
-      const conversation = await findOpenConversation(q, key);
-      const stops = conversation !== null && (await requestStop(q, { conversation: conversation.id }, 'asked'));
+      let stops = false;
+      for (const conversation of await busyConversations(q, key))
+        stops = (await requestStop(q, { conversation }, 'asked')) || stops;
       return stops ? words.stopping : words.nothingToStop;
     },
   },
@@ -75,9 +95,9 @@ export const commands: readonly CommandSpec[] = [
     description: (words) => words.commandStatus,
     accepts: noArguments,
     run: async ({ q, key, words, settings, binding, now }) => {
-      const conversation = await findOpenConversation(q, key);
-      const run = conversation ? await activeRun(q, conversation.id) : null;
-      const waiting = conversation ? await countWaiting(q, conversation.id) : 0;
+      const [oldest] = await busyConversations(q, key);
+      const run = oldest === undefined ? null : await activeRun(q, oldest);
+      const waiting = await countWaitingUnder(q, key);
       const agent = settings.agents.get(binding.agent);
       const lines = [run ? words.statusRunning(Math.round((now - run.createdAt) / 1000)) : words.statusIdle];
       if (waiting > 0) lines.push(words.statusWaiting(waiting));
@@ -108,14 +128,13 @@ export const commands: readonly CommandSpec[] = [
   {
     name: 'claim',
     description: (words) => words.commandClaim,
-    // One word after a slash is a code that was mistyped: it must not reach the model.
-    accepts: (args, form) => args === '' || claimCode.test(args) || (form === 'written' && /^\S+$/.test(args)),
+    accepts: acceptsClaim,
     isFor: ({ q, settings }) => hasNoAdmin(q, settings.admins.size),
     open: true,
     run: async ({ q, args, channel, message, words, now }) => {
       if (message.chat.kind !== 'direct') return words.claimDirectOnly;
       if (args === '') return words.claimUsage;
-      if (!claimCode.test(args)) return words.claimWrong;
+      if (!isClaimCode(args)) return words.claimWrong;
       const outcome = await redeemClaim(q, args, channel, message.sender, now);
       return { claimed: words.claimed, wrong: words.claimWrong, gone: words.claimGone }[outcome];
     },
@@ -123,7 +142,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: 'pair',
     description: (words) => words.commandPair,
-    accepts: (args) => args === '' || /^(here|list|([A-Z0-9]{8}|[\w.-]+:\S{1,200})(\s+admin)?)$/i.test(args),
+    accepts: acceptsPair,
     isFor: ({ admin }) => admin,
     run: pair,
   },

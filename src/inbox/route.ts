@@ -39,12 +39,12 @@ export function findAdmissible(bindings: readonly BindingSpec[], channel: string
 
 const commandPattern = /^[!/]([a-z][a-z_]*)(?:\s+([\s\S]*))?$/i;
 
-/** `written` with a slash or `!`; `bare` words, which must be a command beyond doubt. */
-export type CommandForm = 'written' | 'bare';
+/** `written` with a slash or `!`; `mentioned` behind the bot's name; `bare` words, which must be a code beyond doubt. */
+export type CommandForm = 'written' | 'mentioned' | 'bare';
 
 /**
  * Rule 18: `/name` where the platform delivers it as a command, `!name` everywhere, and the bare name after a mention
- * only if name and valid arguments are the whole message. `find` knows the commands and which arguments fit them.
+ * only if name and valid arguments are the whole message; in a direct chat also without one. `find` knows the commands and which arguments fit them.
  */
 export function readCommand<Spec>(
   message: IncomingMessage,
@@ -58,17 +58,16 @@ export function readCommand<Spec>(
   if (written) candidates.push({ name: written[1]!.toLowerCase(), args: (written[2] ?? '').trim(), form: 'written' });
   const plain = /^([a-z]+)(?:\s+([\s\S]*))?$/i.exec(words);
   const addressedByName = message.mentionsBot && message.addressedText !== undefined;
-  if (plain && (addressedByName || bareCommands.has(plain[1]!.toLowerCase())))
-    candidates.push({ name: plain[1]!.toLowerCase(), args: (plain[2] ?? '').trim(), form: 'bare' });
+  if (plain && (addressedByName || message.chat.kind === 'direct')) {
+    const form = addressedByName ? 'mentioned' : 'bare';
+    candidates.push({ name: plain[1]!.toLowerCase(), args: (plain[2] ?? '').trim(), form });
+  }
   for (const { name, args, form } of candidates) {
     const spec = find(name, args, form);
     if (spec !== undefined) return { spec, args };
   }
   return null;
 }
-
-/** `claim CODE` and `pair CODE` are told to people in this form; their arguments are never ordinary words. */
-const bareCommands = new Set(['claim', 'pair']);
 
 export interface AddressFacts {
   trigger: BindingSpec['trigger'];

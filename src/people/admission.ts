@@ -1,7 +1,7 @@
 /** How people get in: the claim of the first admin, pairing codes, admission of groups (rules 13, 14, 16). */
 import { sameSecret, sha256 } from '../base/digest.ts';
 import { GatehouseError } from '../base/errors.ts';
-import { newCode, newId } from '../base/ids.ts';
+import { isCode, newCode, newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import {
   addPairing,
@@ -43,6 +43,13 @@ export async function hasNoAdmin(q: Query, configuredAdmins: number): Promise<bo
   return configuredAdmins === 0 && !(await anyAdmin(q));
 }
 
+/** Whether it can be a claim code at all, as people may type it. */
+export function isClaimCode(text: string): boolean {
+  return isCode(plainCode(text), claimCodeChars);
+}
+
+const plainCode = (text: string) => text.replaceAll('-', '').toUpperCase();
+
 export type ClaimOutcome = 'claimed' | 'wrong' | 'gone';
 
 /** A wrong code costs one of five tries in all; after them the claim is gone until the next start. */
@@ -55,7 +62,7 @@ export async function redeemClaim(
 ): Promise<ClaimOutcome> {
   const claim = await readClaim(q);
   if (!claim || claim.expiresAt <= now || claim.tries >= limits.claimTriesMax || (await anyAdmin(q))) return 'gone';
-  if (!sameSecret(sha256(code.replaceAll('-', '').toUpperCase()), claim.codeHash)) {
+  if (!sameSecret(sha256(plainCode(code)), claim.codeHash)) {
     await countClaimTry(q);
     return 'wrong';
   }

@@ -77,6 +77,16 @@ export async function closeConversation(q: Query, key: string): Promise<boolean>
   return (await q.run('update conversations set open = 0 where key = ? and open = 1', key)) > 0;
 }
 
+/** The conversations of a key that have an active run, the oldest run first; after `new` a closed one may. */
+export async function busyConversations(q: Query, key: string): Promise<string[]> {
+  const rows = await q.all<{ id: string }>(
+    `select c.id from runs r join conversations c on c.id = r.conversation_id
+     where r.state in ('queued', 'running') and c.key = ? order by r.id`,
+    key,
+  );
+  return rows.map((row) => row.id);
+}
+
 /** Set when people were told that the queue is full, cleared when the lane takes messages again. */
 export async function setQueueNotice(q: Query, id: string, at: number | null): Promise<void> {
   await q.run('update conversations set notice_at = ? where id = ?', at, id);

@@ -170,6 +170,16 @@ export async function countWaiting(q: Query, conversationId: string): Promise<nu
   return row?.n ?? 0;
 }
 
+/** In all conversations of a key, open or closed. */
+export async function countWaitingUnder(q: Query, key: string): Promise<number> {
+  const row = await q.get<{ n: number }>(
+    `select count(*) as n from inbox i join conversations c on c.id = i.conversation_id
+     where i.state = 'waiting' and c.key = ?`,
+    key,
+  );
+  return row?.n ?? 0;
+}
+
 /** Over all conversations; for status. */
 export async function countAllWaiting(q: Query): Promise<number> {
   const row = await q.get<{ n: number }>(`select count(*) as n from inbox where state = 'waiting'`);

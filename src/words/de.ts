@@ -41,7 +41,7 @@ export const de: Words = {
     `Ich kenne dich noch nicht. Bitte einen Admin, dich mit diesem Code zuzulassen, er gilt eine Stunde: \`${code}\``,
   pairingClaim: 'Ist dieses Gateway deins, schick mir die Zeile `claim …`, die es beim Start gezeigt hat.',
   pairUsage:
-    'Schreib `pair` und einen Code, eine Kennung wie `helper-telegram:123456789`, oder `here` für diese Gruppe. Mit `admin` dahinter wird die Person Admin.',
+    'Schreib `/pair` und einen Code, eine Kennung wie `helper-telegram:123456789`, oder `here` für diese Gruppe. Mit `admin` dahinter wird die Person Admin.',
   pairAdminOnly: 'Nur ein Admin kann jemanden zulassen.',
   pairUnknownCode: 'Keine offene Anfrage hat diesen Code. Codes gelten eine Stunde.',
   pairConfirm: (name, account) => `Zugelassen: **${name}**, \`${account}\`.`,

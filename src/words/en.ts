@@ -40,7 +40,7 @@ export const en = {
     `I do not know you yet. Ask an admin to admit you with this code, good for one hour: \`${code}\``,
   pairingClaim: 'If this gateway is yours, send me the `claim …` line it printed at start.',
   pairUsage:
-    'Write `pair` and a code, an account such as `helper-telegram:123456789`, or `here` for this group. With `admin` after it they become an admin.',
+    'Write `/pair` and a code, an account such as `helper-telegram:123456789`, or `here` for this group. With `admin` after it they become an admin.',
   pairAdminOnly: 'Only an admin can admit people.',
   pairUnknownCode: 'No open request has that code. Codes are good for one hour.',
   pairConfirm: (name: string, account: string) => `Admitted: **${name}**, \`${account}\`.`,

@@ -41,7 +41,7 @@ export const pt: Words = {
     `Ainda não conheço você. Peça a um administrador que o admita com este código, válido por uma hora: \`${code}\``,
   pairingClaim: 'Se este gateway é seu, envie-me a linha `claim …` que ele mostrou no arranque.',
   pairUsage:
-    'Escreva `pair` e um código, uma conta como `helper-telegram:123456789`, ou `here` para este grupo. Com `admin` a seguir, a pessoa torna-se administradora.',
+    'Escreva `/pair` e um código, uma conta como `helper-telegram:123456789`, ou `here` para este grupo. Com `admin` a seguir, a pessoa torna-se administradora.',
   pairAdminOnly: 'Só um administrador pode admitir pessoas.',
   pairUnknownCode: 'Nenhum pedido aberto tem esse código. Os códigos valem uma hora.',
   pairConfirm: (name, account) => `Admitido: **${name}**, \`${account}\`.`,

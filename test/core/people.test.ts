@@ -86,7 +86,7 @@ eachDatabase('R16: an admin makes another admin, by code or by account; it is au
   );
   await world.say('eve', '/pair tg:ana admin');
   await world.say('eve', '/pair tg:-77 admin');
-  assert.match((await world.outbox()).at(-1)?.markdown ?? '', /^Write `pair` and a code/);
+  assert.match((await world.outbox()).at(-1)?.markdown ?? '', /^Write `\/pair` and a code/);
   assert.deepEqual(await db.all('select user_id from accounts where admin = 1 order by user_id'), [
     { user_id: 'ana' },
     { user_id: 'eve' },

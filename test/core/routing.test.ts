@@ -348,3 +348,45 @@ eachDatabase('R21: where answers open threads, each message of one conversation 
     { thread: second.messageId },
   ]);
 });
+
+const command = (name: string, args = '') => ({ command: { name, args } });
+
+eachDatabase('R22: stop and status reach the run that new has left behind', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db);
+  await world.say('ana', 'work');
+  await world.dispatch();
+  await world.clock.advance(3_000);
+  await world.say('ana', '/new', command('new'));
+  await world.say('ana', '/status', command('status'));
+  await world.say('ben', '/stop', command('stop'));
+  await world.say('ana', '/stop', command('stop'));
+  const lines = (await world.outbox()).map((line) => line.markdown);
+  assert.match(lines[1] ?? '', /^I am working on an answer, since 3 s\./);
+  assert.deepEqual(lines.slice(2), ['Nothing is running here.', 'Stopping.']);
+  assert.deepEqual(await db.all('select stop_requested from runs'), [{ stop_requested: 'asked' }]);
+});
+
+eachDatabase('R18: words without a mark are a command only in a direct chat and with a code', async (_t, open) => {
+  const world = createInboxWorld(await open(), { admins: ['tg:ana'] });
+  const mention = (addressedText: string) => ({ chat: group, mentionsBot: true, addressedText });
+  const sentences = [
+    'pair together',
+    'claim rejected',
+    'pair sneakers',
+    'claim insurance',
+    'pair',
+    'help',
+    'pair list',
+  ];
+  for (const text of sentences) await world.say('ana', text);
+  for (const text of ['pair together', 'pair sneakers', 'claim rejected'])
+    await world.say('ana', `@bot ${text}`, mention(text));
+  assert.deepEqual(await world.states(), Array(10).fill('waiting'));
+  await world.say('ana', 'pair ABCD2345', { chat: group });
+  await world.say('ana', 'pair ABCD2345');
+  await world.say('ana', 'claim AAAABBBB-CCCCDDDDEEEEFFFFGG');
+  await world.say('ana', '@bot pair ABCD2345', mention('pair ABCD2345'));
+  await world.say('ana', '!pair abcd2345', { chat: group });
+  assert.deepEqual((await world.states()).slice(10), ['ignored', 'handled', 'handled', 'handled', 'handled']);
+});
