@@ -60,6 +60,8 @@ export function createDeliver(parts: DeliverParts): Deliver {
   const busy = new Set<string>();
   const paces = new Map<string, { adapter: Adapter; pace: Pace }>();
   const underWay = new Set<Promise<void>>();
+  /** Aborted when `stop` waits no longer. */
+  const ended = new AbortController();
   const paceOf = (channel: string) => {
     const adapter = parts.adapterOf(channel);
     if (!adapter) return undefined;
@@ -118,13 +120,14 @@ export function createDeliver(parts: DeliverParts): Deliver {
     const uncertain = row.state === 'sending' || row.unknownSends > 0;
     // An edit may be repeated; once a message of its own is tried, it may stand there twice.
     const attempt: Attempt = { uncertain, sends: false };
+    let sent: SentMessage | null;
     try {
-      const sent = await sendInTime(adapter, row, attempt);
-      await settle(row, { state: 'sent', ref: sent?.ref ?? null, now: clock.now() });
-      parts.count('outbox_sent');
+      sent = await sendInTime(adapter, row, attempt);
     } catch (error) {
-      await settleError(row, error, attempt.sends);
+      return settleError(row, error, attempt.sends);
     }
+    await settle(row, { state: 'sent', ref: sent?.ref ?? null, now: clock.now() });
+    parts.count('outbox_sent');
   }
 
   /** A timer of our own and not AbortSignal.timeout, which keeps everything of a quick call alive until it fires. */
@@ -215,8 +218,23 @@ export function createDeliver(parts: DeliverParts): Deliver {
     await parts.onFailed(row, error);
   }
 
-  const settle = (row: OutboxRow, settled: Parameters<typeof settleOutboxRow>[2]) =>
-    db.tx((q) => settleOutboxRow(q, row.id, settled));
+  /**
+   * A store in trouble is asked again until it has it: what became of the send is known here alone. Nothing else goes
+   * to the chat meanwhile.
+   */
+  async function settle(row: OutboxRow, settled: Parameters<typeof settleOutboxRow>[2]): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await db.tx((q) => settleOutboxRow(q, row.id, settled));
+      } catch (error) {
+        log.error(
+          { outbox: row.id, run: row.runId, channel: row.place.channel, err: error },
+          'a send is not noted yet',
+        );
+        await clock.sleep(backoffMs(tries), ended.signal);
+      }
+    }
+  }
 
   return {
     start: stage.start,
@@ -233,6 +251,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
         await turn();
       } while (underWay.size > 0 && !late);
       cancel();
+      ended.abort(new Error('the gateway is stopping'));
     },
   };
 }
