@@ -12,12 +12,12 @@ import { findAccount } from '../store/accounts.ts';
 import { readConversation, setQueueNotice } from '../store/conversations.ts';
 import type { Db, Transaction } from '../store/db.ts';
 import {
+  dueMessages,
   type InboxRow,
   nextWaitingAt,
   readyConversations,
   refuseWaiting,
   takeMessages,
-  waitingMessages,
 } from '../store/inbox.ts';
 import { addRun, claimRuns, type Run } from '../store/runs.ts';
 import type { Settings } from '../types/settings.ts';
@@ -62,8 +62,8 @@ async function dispatchConversation(parts: DispatchParts, q: Transaction, id: st
   // The agent of a chat is the one its binding names now, whoever answered there before.
   const binding = settings.bindings.find((candidate) => candidate.id === conversation.binding);
   const agent = binding && settings.agents.get(binding.agent);
-  const waiting = await waitingMessages(q, id, limits.waitingMessagesMax);
-  const first = waiting[0];
+  const due = await dueMessages(q, id, now, limits.waitingMessagesMax);
+  const first = due[0];
   if (!first) return;
   if (!agent) {
     parts.log.warn(
@@ -78,7 +78,7 @@ async function dispatchConversation(parts: DispatchParts, q: Transaction, id: st
     await tell(q, { place, direct, replyTo: first.payload?.replyTo ?? null }, words.nobodyAnswers, now);
     return;
   }
-  const taken = takeTogether(waiting, now);
+  const taken = takeTogether(due);
   const runId = newId(now);
   const last = taken.at(-1) as InboxRow;
   await addRun(q, {

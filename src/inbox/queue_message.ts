@@ -4,7 +4,7 @@ import { limits } from '../base/limits.ts';
 import { cleanName } from '../base/safe_text.ts';
 import { type Account, setLimitedNotice } from '../store/accounts.ts';
 import { openConversation, setQueueNotice } from '../store/conversations.ts';
-import { countWaiting, holdParts, type InboxPayload, nthLatestMessage } from '../store/inbox.ts';
+import { holdParts, type InboxPayload, nthLatestMessage, readLane } from '../store/inbox.ts';
 import { type Accepted, type Arrival, answer, keep } from './arrival.ts';
 
 export async function queueMessage(arrival: Arrival, account: Account): Promise<Accepted> {
@@ -24,7 +24,9 @@ export async function queueMessage(arrival: Arrival, account: Account): Promise<
     { id: newId(now), key, binding: binding.id, place, audience: message.chat.kind },
     now,
   );
-  const waiting = await countWaiting(q, conversation.id);
+  const lane = await readLane(q, conversation.id, message.sender.id, now);
+  // What waits for a slot of its sender's own counts against nobody else.
+  const waiting = Math.max(lane.own, lane.due);
   if (waiting >= limits.waitingMessagesMax) {
     await keep(arrival, message, 'refused');
     if (conversation.noticeAt === null) {
@@ -33,7 +35,9 @@ export async function queueMessage(arrival: Arrival, account: Account): Promise<
     }
     return 'inbox_refused';
   }
-  const due = Math.max(await dueAt(arrival, account), message.partOf === undefined ? 0 : now + limits.partsQuietMs);
+  const quiet = message.partOf === undefined ? 0 : now + limits.partsQuietMs;
+  // Never before the same person's earlier ones: order in a lane is kept per person.
+  const due = Math.max(await dueAt(arrival, account), quiet, lane.ownDue);
   const payload: InboxPayload = {
     text: message.text,
     // The colon behind a name is ours: nobody's name may bring a second speaker.
@@ -44,7 +48,8 @@ export async function queueMessage(arrival: Arrival, account: Account): Promise<
   // With the thread its answer opens: where it is answered is decided here (rule 21).
   const thread = place.thread ?? null;
   await keep(arrival, message, 'waiting', { conversationId: conversation.id, thread, payload, notBefore: due });
-  if (message.partOf !== undefined) await holdParts(q, conversation.id, message.partOf, due);
+  if (message.partOf !== undefined)
+    await holdParts(q, { conversationId: conversation.id, userId: message.sender.id }, message.partOf, due);
   q.ring('dispatch');
   return 'inbox_messages';
 }
@@ -64,5 +69,6 @@ async function dueAt(arrival: Arrival, account: Account): Promise<number> {
     await setLimitedNotice(q, channel, message.sender.id, now);
     await answer(arrival, words.rateLimited);
   }
-  return counted + rate.perMs;
+  // A clock that was ahead has left times of its own behind.
+  return Math.min(counted + rate.perMs, now + rate.perMs * limits.waitingMessagesMax);
 }

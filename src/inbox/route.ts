@@ -134,14 +134,11 @@ export function rekeyChat(text: string, from: string, to: string): string {
   return JSON.stringify(parts);
 }
 
-/** The consecutive due messages of the first one's sender that stand in the same thread. */
-export function takeTogether(waiting: InboxRow[], now: number): InboxRow[] {
-  const first = waiting[0] as InboxRow;
-  const taken: InboxRow[] = [];
-  for (const row of waiting) {
-    const sameLane = row.userId === first.userId && row.thread === first.thread && row.chat === first.chat;
-    if (!sameLane || row.notBefore > now) break;
-    taken.push(row);
-  }
-  return taken;
+/** Of messages that are due, in order: the first ones of one person in one thread. */
+export function takeTogether(due: InboxRow[]): InboxRow[] {
+  const [first] = due;
+  const other = due.findIndex(
+    (row) => row.userId !== first?.userId || row.thread !== first.thread || row.chat !== first.chat,
+  );
+  return other < 0 ? due : due.slice(0, other);
 }

@@ -9,7 +9,7 @@ import { takeTogether } from '../inbox/route.ts';
 import { mostCost, requestBytes } from '../models/cost.ts';
 import { chainOf } from '../models/create_model.ts';
 import type { Transaction } from '../store/db.ts';
-import { takeMessages, waitingMessages } from '../store/inbox.ts';
+import { dueMessages, takeMessages } from '../store/inbox.ts';
 import { book } from '../store/ledger.ts';
 import { addStep, addToolCall, assertOwned } from '../store/runs.ts';
 import { decideCall } from '../tools/host.ts';
@@ -126,10 +126,11 @@ async function steer(work: Work): Promise<void> {
   const step = await parts.db.tx(async (q) => {
     await assertOwned(q, run.id, parts.owner);
     const now = parts.clock.now();
-    const waiting = await waitingMessages(q, work.conversation.id, limits.waitingMessagesMax);
-    if (waiting[0]?.userId !== run.userId) return null;
-    const taken = takeTogether(waiting, now);
-    if (taken.length === 0) return null;
+    const due = await dueMessages(q, work.conversation.id, now, limits.waitingMessagesMax);
+    const [first] = due;
+    // What was said in another thread is answered there (rule 21).
+    if (first?.userId !== run.userId || first.thread !== (run.place.thread ?? null)) return null;
+    const taken = takeTogether(due);
     const group = work.conversation.audience !== 'direct';
     const unread = taken
       .flatMap((row) => row.payload?.files ?? [])

@@ -170,6 +170,29 @@ export async function countWaiting(q: Query, conversationId: string): Promise<nu
   return row?.n ?? 0;
 }
 
+export interface Lane {
+  /** Of this account. */
+  own: number;
+  /** When the last of its own is due; 0 = at once. */
+  ownDue: number;
+  /** Of everybody, without those whose time has not come. */
+  due: number;
+}
+
+export async function readLane(q: Query, conversationId: string, userId: string, now: number): Promise<Lane> {
+  const row = await q.get<{ own: number; own_due: number; due: number }>(
+    `select count(case when user_id = ? then 1 end) as own,
+       coalesce(max(case when user_id = ? then not_before end), 0) as own_due,
+       count(case when not_before <= ? then 1 end) as due
+     from inbox where conversation_id = ? and state = 'waiting'`,
+    userId,
+    userId,
+    now,
+    conversationId,
+  );
+  return { own: row?.own ?? 0, ownDue: row?.own_due ?? 0, due: row?.due ?? 0 };
+}
+
 /** In all conversations of a key, open or closed. */
 export async function countWaitingUnder(q: Query, key: string): Promise<number> {
   const row = await q.get<{ n: number }>(
@@ -186,24 +209,38 @@ export async function countAllWaiting(q: Query): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** Waiting parts of one message wait on until `until` (rule 5). */
-export async function holdParts(q: Query, conversationId: string, partOf: string, until: number): Promise<void> {
+/**
+ * Waiting parts of one message wait on until `until` (rule 5), and with them what the account wrote after the first of
+ * them, so that its messages stay in order.
+ */
+export async function holdParts(
+  q: Query,
+  lane: { conversationId: string; userId: string },
+  partOf: string,
+  until: number,
+): Promise<void> {
   await q.run(
-    `update inbox set not_before = ? where conversation_id = ? and part_of = ? and state = 'waiting' and not_before < ?`,
+    `update inbox set not_before = ? where conversation_id = ? and user_id = ? and state = 'waiting' and not_before < ?
+       and id >= (select min(id) from inbox where conversation_id = ? and user_id = ? and state = 'waiting' and part_of = ?)`,
     until,
-    conversationId,
+    lane.conversationId,
+    lane.userId,
+    until,
+    lane.conversationId,
+    lane.userId,
     partOf,
-    until,
   );
 }
 
-/** Conversations whose first waiting message is due and whose lane is free, oldest first. */
+/** Conversations in which a waiting message is due and whose lane is free, oldest first. */
 export async function readyConversations(q: Transaction, now: number, limit: number): Promise<string[]> {
   const rows = await q.all<{ conversation_id: string }>(
     `select i.conversation_id from inbox i where i.state = 'waiting' and i.not_before <= ?
-       and not exists (select 1 from inbox j where j.conversation_id = i.conversation_id and j.state = 'waiting' and j.id < i.id)
+       and not exists (select 1 from inbox j where j.conversation_id = i.conversation_id and j.state = 'waiting'
+         and j.not_before <= ? and j.id < i.id)
        and not exists (select 1 from runs r where r.conversation_id = i.conversation_id and r.state in ('queued', 'running'))
      order by i.id limit ?${q.skipLocked}`,
+    now,
     now,
     limit,
   );
@@ -219,10 +256,13 @@ export async function nextWaitingAt(q: Query, now: number): Promise<number | nul
   return row?.at ?? null;
 }
 
-export async function waitingMessages(q: Query, conversationId: string, limit: number): Promise<InboxRow[]> {
+/** Those whose time has come, by that time: who waits for a slot of their own holds up nobody else (rule 17). */
+export async function dueMessages(q: Query, conversationId: string, now: number, limit: number): Promise<InboxRow[]> {
   const rows = await q.all<StoredRow>(
-    `select ${columns} from inbox where conversation_id = ? and state = 'waiting' order by id limit ?`,
+    `select ${columns} from inbox where conversation_id = ? and state = 'waiting' and not_before <= ?
+     order by case when not_before > received_at then not_before else received_at end, id limit ?`,
     conversationId,
+    now,
     limit,
   );
   return rows.map(inboxRowOf);

@@ -390,3 +390,22 @@ eachDatabase('R18: words without a mark are a command only in a direct chat and 
   await world.say('ana', '!pair abcd2345', { chat: group });
   assert.deepEqual((await world.states()).slice(10), ['ignored', 'handled', 'handled', 'handled', 'handled']);
 });
+
+eachDatabase(
+  'R5: what a person writes between the parts of an album stays behind the first of them',
+  async (_t, open) => {
+    const world = createInboxWorld(await open());
+    const photo = (name: string) => ({
+      partOf: 'album',
+      files: [{ ref: name, name, mime: 'image/jpeg', kind: 'image' as const }],
+    });
+    await world.say('ana', 'first', photo('1.jpg'));
+    await world.say('ana', 'words');
+    await world.clock.advance(600);
+    await world.say('ana', 'last', photo('2.jpg'));
+    await world.clock.advance(600);
+    assert.deepEqual(await world.dispatch(), []);
+    await world.clock.advance(400);
+    assert.deepEqual((await world.dispatch())[0]?.messages, ['first', 'words', 'last']);
+  },
+);
