@@ -39,13 +39,22 @@ export function createLog(options: LogOptions): Log {
   ) as Log;
 }
 
-/** Replaces every known secret of eight characters or more (rule 90). */
+/**
+ * Replaces every known secret of eight characters or more (rule 90), as it is and as JSON writes it: a quote or a
+ * backslash in it looks different there, and JSON within JSON once more.
+ */
 export function mask(text: string, secrets: readonly string[]): string {
   let out = text;
-  for (const secret of secrets)
-    if (secret.length >= 8 && out.includes(secret)) out = out.replaceAll(secret, '[secret]');
+  for (const secret of secrets) {
+    if (secret.length < 8) continue;
+    const once = inJson(secret);
+    for (const form of new Set([inJson(once), once, secret]))
+      if (out.includes(form)) out = out.replaceAll(form, '[secret]');
+  }
   return out;
 }
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 function prettyLine(line: string): string {
   try {
