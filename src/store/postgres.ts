@@ -42,6 +42,9 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
   });
   // An idle client that breaks is replaced; the next query tells whether the server is there.
   pool.on('error', (error) => options.log?.warn({ error: messageOf(error) }, 'an idle database connection broke'));
+  // A client that breaks while it is in use emits that as well, also in the moment between the pool and its user;
+  // without a listener it would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const bells = createBells(options.log);
   const texts = new Map<string, string>();
   let closed = false;
@@ -92,9 +95,6 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
 
   async function attempt<T>(work: (q: Transaction) => Promise<T>): Promise<T> {
     const client = await asked(pool.connect());
-    // A broken connection is also emitted; without a listener that would end the process.
-    const onError = () => {};
-    client.on('error', onError);
     let broken: Error | undefined;
     try {
       await asked(client.query('begin'));
@@ -116,7 +116,6 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
       });
       throw error;
     } finally {
-      client.off('error', onError);
       client.release(broken);
     }
   }
