@@ -1,7 +1,14 @@
 /** Spending caps (rule 73): the most a request can cost is reserved in the transaction that checks them. */
+import { newId } from '../base/ids.ts';
+import { startOfDay } from '../base/time.ts';
+import { costOf, mostCost, requestBytes } from '../models/cost.ts';
+import { chainOf } from '../models/create_model.ts';
 import type { Transaction } from '../store/db.ts';
-import { type LedgerRow, reserve, spent } from '../store/ledger.ts';
+import { book, type LedgerRow, reserve, spent } from '../store/ledger.ts';
+import { assertOwned } from '../store/runs.ts';
+import type { ModelRequest, Usage } from '../types/model.ts';
 import type { AgentSpec, BindingSpec } from '../types/spec.ts';
+import type { Work } from './parts.ts';
 
 export interface Caps {
   run: number | null;
@@ -41,6 +48,51 @@ export async function reserveWithin(
   }
   await reserve(q, row, most, now);
   return true;
+}
+
+/** True when the request may be made. Without caps, or without a known price, nothing is reserved. */
+export async function reserveFor(work: Work, request: ModelRequest, ledgerId: string): Promise<boolean> {
+  const { parts, spec, binding } = work;
+  const caps = capsOf(spec, binding);
+  if (!hasCaps(caps)) return true;
+  const settings = parts.settings();
+  const profiles = chainOf(spec.model, settings.models);
+  const bytes = requestBytes(request);
+  const most = Math.max(0, ...profiles.map((candidate) => mostCost(candidate, bytes) ?? 0));
+  const now = parts.clock.now();
+  const reserved = await parts.db.tx(async (q) => {
+    await assertOwned(q, work.run.id, parts.owner);
+    await bookUnbooked(q, work, now);
+    return reserveWithin(q, caps, ledgerRow(work, ledgerId, spec.model), most, startOfDay(now, settings.timezone), now);
+  });
+  work.unbooked.length = 0;
+  return reserved;
+}
+
+/** Books what an answered request used under the id it was reserved with. */
+export async function bookAnswer(
+  q: Transaction,
+  work: Work,
+  ledgerId: string,
+  answer: { profile: string; usage: Usage },
+  now: number,
+): Promise<void> {
+  const { profile, usage } = answer;
+  await book(q, ledgerRow(work, ledgerId, profile), usage, priceOf(work, profile, usage), now);
+}
+
+/** Emptied by the caller after the commit, since a transaction may run more than once. */
+export async function bookUnbooked(q: Transaction, work: Work, now: number): Promise<void> {
+  for (const spent of work.unbooked) await bookAnswer(q, work, newId(now), spent, now);
+}
+
+function ledgerRow(work: Work, id: string, profile: string): LedgerRow {
+  return { id, runId: work.run.id, agent: work.run.agent, binding: work.run.binding, profile };
+}
+
+function priceOf(work: Work, profile: string, usage: Usage): number | null {
+  const known = work.parts.settings().models[profile];
+  return known ? costOf(known, usage) : null;
 }
 
 /** Percent of the fullest daily cap that is used; null without one. */

@@ -3,14 +3,12 @@
  * transaction. Nothing of a run outlives it but that.
  */
 import { assert } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { startOfDay } from '../base/time.ts';
-import { costOf } from '../models/cost.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { appendTurns, readConversation, type Turn } from '../store/conversations.ts';
 import type { Transaction } from '../store/db.ts';
 import { countWaiting, finishMessages } from '../store/inbox.ts';
-import { book, releaseReserved, settleLost, spent } from '../store/ledger.ts';
+import { releaseReserved, settleLost, spent } from '../store/ledger.ts';
 import { findFirstPiece } from '../store/outbox.ts';
 import { addStep, assertOwned, finishRun, finishToolCall, type Run, readToolCalls } from '../store/runs.ts';
 import { cancelledOutcome, unknownOutcome } from '../tools/host.ts';
@@ -18,7 +16,7 @@ import type { AdapterLimits } from '../types/adapter.ts';
 import type { RunState, StepBody } from '../types/run.ts';
 import { costText } from '../words/cost.ts';
 import { wordsFor } from '../words/index.ts';
-import { capsOf, dayUsePercent, hasCaps } from './budget.ts';
+import { bookUnbooked, capsOf, dayUsePercent, hasCaps } from './budget.ts';
 import { canBecome, stepToCall } from './machine.ts';
 import type { RunParts, Work } from './parts.ts';
 import { wordsOfStep } from './prompt.ts';
@@ -51,7 +49,7 @@ export async function finish(
     await writeOpening(q, work, now);
     await write(q, now);
     await bookUnbooked(q, work, now);
-    await releaseReserved(q, run.id);
+    await releaseReserved(q, { run: run.id });
     await closeCalls(q, work, now);
     await appendTurns(q, work.conversation, run.id, exchangeOf(work, outcome.history), now);
     const first = await findFirstPiece(q, run.id);
@@ -154,21 +152,6 @@ export async function writeOpening(q: Transaction, work: Work, now: number): Pro
   const opening = work.steps[0];
   if (!work.openingUnwritten || !opening) return;
   await addStep(q, work.run.id, 0, opening, now);
-}
-
-/** Emptied by the caller after the commit, since a transaction may run more than once. */
-export async function bookUnbooked(q: Transaction, work: Work, now: number): Promise<void> {
-  for (const { profile, usage } of work.unbooked)
-    await book(q, ledgerRow(work, newId(now), profile), usage, priceOf(work, profile, usage), now);
-}
-
-export function ledgerRow(work: Work, id: string, profile: string) {
-  return { id, runId: work.run.id, agent: work.run.agent, binding: work.run.binding, profile };
-}
-
-export function priceOf(work: Work, profile: string, usage: Parameters<typeof costOf>[1]): number | null {
-  const known = work.parts.settings().models[profile];
-  return known ? costOf(known, usage) : null;
 }
 
 /** M2: a call that never got a result gets one, so that the stored transcript is whole. */

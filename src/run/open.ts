@@ -11,12 +11,10 @@ import { type InboxRow, messagesOfRun } from '../store/inbox.ts';
 import { settleLost } from '../store/ledger.ts';
 import { findFirstPiece } from '../store/outbox.ts';
 import { type Run, readSteps } from '../store/runs.ts';
-import type { Usage } from '../types/model.ts';
 import type { Said, StepBody } from '../types/run.ts';
 import type { ToolContext } from '../types/tool.ts';
 import { wordsFor } from '../words/index.ts';
 import { readFiles } from './files.ts';
-import { readHistory } from './history.ts';
 import type { RunParts, Work } from './parts.ts';
 
 /** What a person said in one message. */
@@ -55,7 +53,6 @@ export async function openWork(
   const firstPiece = again ? ((await findFirstPiece(db, run.id))?.id ?? null) : null;
   if (again) await db.tx((q) => settleLost(q, run.id));
   const binding = settings.bindings.find((candidate) => candidate.id === run.binding) ?? null;
-  const unbooked: { profile: string; usage: Usage }[] = [];
   const model = parts.modelOf(spec.model);
   const status = showStatus({ clock, log, adapter, place: run.place }, words.thinking);
   const stream = openStream({
@@ -104,14 +101,14 @@ export async function openWork(
       now: () => clock.now(),
       values: parts.valuesOf(run.agent, owner),
     },
-    unbooked,
+    unbooked: [],
     ...asked,
   };
-  work.history = await readHistory(
-    { db, log, model, signal, onSpent: (profile, usage) => void unbooked.push({ profile, usage }) },
-    conversation,
-  );
-  if (work.steps.length === 0) await gatherOpening(work);
+  if (work.steps.length === 0)
+    await gatherOpening(work).catch((error) => {
+      status.end();
+      throw error;
+    });
   return work;
 }
 

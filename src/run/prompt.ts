@@ -8,6 +8,7 @@ import type { Turn } from '../store/conversations.ts';
 import type { ModelMessage, ModelRequest } from '../types/model.ts';
 import type { Said, StepBody } from '../types/run.ts';
 import type { AgentSpec, BindingSpec } from '../types/spec.ts';
+import type { Work } from './parts.ts';
 
 export function instructionsOf(spec: AgentSpec, binding: BindingSpec | null, offer: Offer): string {
   return [spec.instructions, binding?.prompt ?? '', ...offer.instructions]
@@ -16,21 +17,13 @@ export function instructionsOf(spec: AgentSpec, binding: BindingSpec | null, off
     .join('\n\n');
 }
 
-export interface RequestParts {
-  spec: AgentSpec;
-  binding: BindingSpec | null;
-  offer: Offer;
-  summary: string | null;
-  turns: readonly Turn[];
-  steps: readonly StepBody[];
-  conversationId: string;
-}
+export type RequestParts = Pick<Work, 'spec' | 'binding' | 'offer' | 'history' | 'steps' | 'conversation'>;
 
 export async function requestOf(parts: RequestParts): Promise<ModelRequest> {
   const stable: ModelMessage[] = [];
-  if (parts.summary !== null)
-    stable.push({ role: 'user', content: `[Summary of the earlier conversation]\n${parts.summary}` });
-  for (const turn of parts.turns) stable.push(messageOfTurn(turn));
+  if (parts.history.summary !== null)
+    stable.push({ role: 'user', content: `[Summary of the earlier conversation]\n${parts.history.summary}` });
+  for (const turn of parts.history.turns) stable.push(messageOfTurn(turn));
   const own: ModelMessage[] = [];
   for (const step of parts.steps) own.push(...(await messagesOfStep(step)));
   return {
@@ -42,7 +35,7 @@ export async function requestOf(parts: RequestParts): Promise<ModelRequest> {
     })),
     messages: [...stable, ...own],
     stableMessages: stable.length,
-    cacheKey: parts.conversationId,
+    cacheKey: parts.conversation.id,
   };
 }
 

@@ -2,22 +2,20 @@
  * The loop of one run: open → (ask → call tools)* → finish. Each step is committed before the next begins, and what
  * comes next follows from the committed steps alone, so a run goes on after a crash where it stopped.
  */
+import { ModelError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
-import { startOfDay } from '../base/time.ts';
 import { takeTogether } from '../inbox/route.ts';
-import { mostCost, requestBytes } from '../models/cost.ts';
-import { chainOf } from '../models/create_model.ts';
 import type { Transaction } from '../store/db.ts';
 import { dueMessages, takeMessages } from '../store/inbox.ts';
-import { book } from '../store/ledger.ts';
 import { addStep, addToolCall, assertOwned } from '../store/runs.ts';
 import { decideCall } from '../tools/host.ts';
 import type { ModelAnswer, ModelRequest } from '../types/model.ts';
 import type { StepBody } from '../types/run.ts';
-import { capsOf, hasCaps, reserveWithin } from './budget.ts';
+import { bookAnswer, bookUnbooked, reserveFor } from './budget.ts';
 import { callTools } from './call_tools.ts';
-import { bookUnbooked, finish, ledgerRow, priceOf, writeOpening } from './finish.ts';
+import { finish, writeOpening } from './finish.ts';
+import { forgetHalf, readHistory } from './history.ts';
 import { countRequests, stepToCall } from './machine.ts';
 import { said } from './open.ts';
 import { Draining, type Work } from './parts.ts';
@@ -25,6 +23,7 @@ import { requestOf } from './prompt.ts';
 
 /** Works until the run ends; throws what `end_badly` turns into an outcome, or Draining and LostRun to leave it. */
 export async function workThrough(work: Work): Promise<void> {
+  work.history = await readHistory(work);
   for (;;) {
     if (work.signal.aborted) throw work.signal.reason;
     if (work.draining()) throw new Draining();
@@ -45,43 +44,28 @@ export async function workThrough(work: Work): Promise<void> {
 /** One model request and its step; true when it ended the run. */
 async function ask(work: Work): Promise<boolean> {
   await steer(work);
-  const { parts, run, spec } = work;
-  const request = await requestOf({
-    spec,
-    binding: work.binding,
-    offer: work.offer,
-    summary: work.history.summary,
-    turns: work.history.turns,
-    steps: work.steps,
-    conversationId: work.conversation.id,
-  });
+  const { parts, run } = work;
+  let request = await requestOf(work);
   const ledgerId = newId(parts.clock.now());
   if (!(await reserveFor(work, request, ledgerId))) {
     const text = work.words.overBudget;
     await finish(work, { state: 'budget_exceeded', markdown: text, history: `[${text}]`, error: 'budget' });
     return true;
   }
-  work.stream.reset();
-  const answer = await work.model.ask(
-    request,
-    {
-      onText: (delta) => work.stream.add(delta),
-      onReset: () => work.stream.reset(),
-      onSpent: (profile, usage) => void work.unbooked.push({ profile, usage }),
-    },
-    work.signal,
-  );
+  let answer: ModelAnswer;
+  try {
+    answer = await askModel(work, request);
+  } catch (error) {
+    if (!(error instanceof ModelError && error.kind === 'too_long') || !(await forgetHalf(work))) throw error;
+    // Estimates can be wrong; what was reserved for the longer request is enough for this one.
+    request = await requestOf(work);
+    answer = await askModel(work, request);
+  }
   const step: StepBody = { kind: 'assistant', message: answer.message, finish: answer.finish };
   const seq = work.steps.length;
   const write = async (q: Transaction, now: number) => {
     await addStep(q, run.id, seq, step, now);
-    await book(
-      q,
-      ledgerRow(work, ledgerId, answer.profile),
-      answer.usage,
-      priceOf(work, answer.profile, answer.usage),
-      now,
-    );
+    await bookAnswer(q, work, ledgerId, answer, now);
     await addCalls(q, work, seq, answer);
   };
   if (answer.calls.length === 0) {
@@ -99,6 +83,19 @@ async function ask(work: Work): Promise<boolean> {
   work.unbooked.length = 0;
   work.steps.push(step);
   return false;
+}
+
+function askModel(work: Work, request: ModelRequest): Promise<ModelAnswer> {
+  work.stream.reset();
+  return work.model.ask(
+    request,
+    {
+      onText: (delta) => work.stream.add(delta),
+      onReset: () => work.stream.reset(),
+      onSpent: (profile, usage) => void work.unbooked.push({ profile, usage }),
+    },
+    work.signal,
+  );
 }
 
 async function addCalls(q: Transaction, work: Work, step: number, answer: ModelAnswer): Promise<void> {
@@ -145,25 +142,6 @@ async function steer(work: Work): Promise<void> {
     return body;
   });
   if (step) work.steps.push(step);
-}
-
-/** True when the request may be made. Without caps, or without a known price, nothing is reserved. */
-async function reserveFor(work: Work, request: ModelRequest, ledgerId: string): Promise<boolean> {
-  const { parts, spec, binding } = work;
-  const caps = capsOf(spec, binding);
-  if (!hasCaps(caps)) return true;
-  const settings = parts.settings();
-  const profiles = chainOf(spec.model, settings.models);
-  const bytes = requestBytes(request);
-  const most = Math.max(0, ...profiles.map((candidate) => mostCost(candidate, bytes) ?? 0));
-  const now = parts.clock.now();
-  const reserved = await parts.db.tx(async (q) => {
-    await assertOwned(q, work.run.id, parts.owner);
-    await bookUnbooked(q, work, now);
-    return reserveWithin(q, caps, ledgerRow(work, ledgerId, spec.model), most, startOfDay(now, settings.timezone), now);
-  });
-  work.unbooked.length = 0;
-  return reserved;
 }
 
 /** The last step's words; a model that says its piece before a tool call and nothing after it has answered there. */

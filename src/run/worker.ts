@@ -5,6 +5,7 @@ import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
 import { claimRuns, LostRun, type Run, releaseRun, renewRuns, stopRequests } from '../store/runs.ts';
+import type { Words } from '../words/index.ts';
 import { finish, finishUnopened, type Outcome } from './finish.ts';
 import { openWork } from './open.ts';
 import { Draining, type RunParts, RunTimeout, StopRequested, type Work } from './parts.ts';
@@ -162,13 +163,24 @@ function outcomeOf(work: Work, error: unknown): Outcome {
     const text = words.runTimeout(Math.round(work.spec.limits.runTimeoutMs / 60_000));
     return { state: 'failed', markdown: text, history: `[${text}]`, error: 'run_timeout' };
   }
-  let text = words.runFailed(run.id);
-  if (error instanceof ModelError)
-    text = error.kind === 'misconfigured' ? words.modelRefuses(run.id) : words.modelFailed(run.id);
+  const text = error instanceof ModelError ? modelWords(words, error)(run.id) : words.runFailed(run.id);
   return {
     state: 'failed',
     markdown: text,
     history: '[This could not be answered.]',
     error: reasonOf(error),
   };
+}
+
+function modelWords(words: Words, { kind }: ModelError): (id: string) => string {
+  switch (kind) {
+    case 'unavailable':
+      return words.modelFailed;
+    case 'misconfigured':
+      return words.modelRefuses;
+    case 'too_long':
+      return words.modelTooLong;
+    case 'refused':
+      return words.modelDeclined;
+  }
 }

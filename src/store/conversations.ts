@@ -132,7 +132,7 @@ export async function appendTurns(
   await q.run('update conversations set turns = ? where id = ?', turns + exchange.length, id);
 }
 
-/** What stands in front of the turns from `until` on. */
-export async function setSummary(q: Query, id: string, summary: string, until: number): Promise<void> {
+/** The first turn that the model still reads, and what stands in front of it; null = nothing does. */
+export async function setSummary(q: Query, id: string, summary: string | null, until: number): Promise<void> {
   await q.run('update conversations set summary = ?, summary_until = ? where id = ?', summary, until, id);
 }

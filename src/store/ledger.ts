@@ -91,9 +91,13 @@ export async function book(q: Query, row: LedgerRow, usage: Usage, costUsd: numb
   );
 }
 
-/** A run that ended: what its requests cost is booked apart, so what is still held for them is given back. */
-export async function releaseReserved(q: Query, runId: string): Promise<void> {
-  await q.run('delete from ledger where run_id = ? and settled = 0', runId);
+/**
+ * What failed requests cost is booked apart, so what is still held for one (by its id), or for all of a run that ended,
+ * is given back.
+ */
+export async function releaseReserved(q: Query, of: { request: string } | { run: string }): Promise<void> {
+  const [column, id] = 'run' in of ? ['run_id', of.run] : ['id', of.request];
+  await q.run(`delete from ledger where ${column} = ? and settled = 0`, id);
 }
 
 /** A request that was under way when its process died: what it cost is not known. */

@@ -73,6 +73,9 @@ export const de: Words = {
   runFailed: (id) =>
     `Etwas ist schiefgegangen, und ich konnte nicht antworten. Kommt das wieder, sag es einem Admin: \`${id}\``,
   modelFailed: (id) => `Das Modell ist gerade nicht zu erreichen. Bitte versuch es später noch einmal. \`${id}\``,
+  modelTooLong: (id) =>
+    `Das ist mehr, als das Modell auf einmal lesen kann. Schreib \`/new\` für einen neuen Anfang, oder schick weniger. \`${id}\``,
+  modelDeclined: (id) => `Das Modell beantwortet diese Anfrage so nicht. \`${id}\``,
   modelRefuses: (id) =>
     `Das Modell weist mich ab: Schlüssel oder Einstellungen stimmen nicht. Sag es einem Admin: \`${id}\``,
   tooManySteps: (steps) => `Nach ${steps} Schritten ohne Antwort habe ich aufgehört.`,

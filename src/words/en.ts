@@ -71,6 +71,9 @@ export const en = {
   runFailed: (id: string) =>
     `Something went wrong and I could not answer. If it happens again, tell an admin: \`${id}\``,
   modelFailed: (id: string) => `The model cannot be reached right now. Please try again later. \`${id}\``,
+  modelTooLong: (id: string) =>
+    `This is more than the model can read at once. Write \`/new\` to begin anew, or send less. \`${id}\``,
+  modelDeclined: (id: string) => `The model does not answer this request as it is. \`${id}\``,
   modelRefuses: (id: string) => `The model refuses me: its key or settings are wrong. Tell an admin: \`${id}\``,
   tooManySteps: (steps: number) => `I stopped after ${steps} steps without a final answer.`,
   runTimeout: (minutes: number) => `I stopped because this took longer than ${minutes} minutes.`,

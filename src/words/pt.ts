@@ -70,6 +70,9 @@ export const pt: Words = {
 
   runFailed: (id) => `Algo correu mal e não pude responder. Se voltar a acontecer, diga a um administrador: \`${id}\``,
   modelFailed: (id) => `Não consigo chegar ao modelo neste momento. Tente mais tarde. \`${id}\``,
+  modelTooLong: (id) =>
+    `Isto é mais do que o modelo consegue ler de uma vez. Escreva \`/new\` para recomeçar, ou envie menos. \`${id}\``,
+  modelDeclined: (id) => `O modelo não responde a este pedido tal como está. \`${id}\``,
   modelRefuses: (id) =>
     `O modelo recusa-me: a chave ou as definições estão erradas. Diga a um administrador: \`${id}\``,
   tooManySteps: (steps) => `Parei após ${steps} passos sem uma resposta final.`,
