@@ -7,6 +7,9 @@ export const limits = {
   inboundTextCharsMax: 64_000,
   inboxKeyDays: 30,
   waitingMessagesMax: 20,
+  /** Of one other bot, whatever the chat */
+  botMessagesMax: 10,
+  botWindowMs: 10 * 60_000,
   partsQuietMs: 1_000,
   backlogAgeMs: 24 * 3_600_000,
   filesPerMessageMax: 10,

@@ -21,6 +21,7 @@ import {
   setAdmissionNotice,
 } from '../store/chats.ts';
 import type { Transaction } from '../store/db.ts';
+import { nthLatestMessage } from '../store/inbox.ts';
 import type { Inbox } from '../types/adapter.ts';
 import type { InboundEvent, IncomingMessage, Membership } from '../types/message.ts';
 import type { Settings } from '../types/settings.ts';
@@ -118,18 +119,19 @@ async function acceptMessage(arriving: Arriving, raw: IncomingMessage): Promise<
   const binding = found ?? (mustBeAdmitted ? findAdmissible(settings.bindings, channel) : null);
   if (!binding) return ignore();
 
-  const command = readCommand(message, findCommand);
+  const byHuman = message.sender.kind === 'human';
+  const command = byHuman ? readCommand(message, findCommand) : null;
   const thread = threadOf(message, facts.threads);
   const inThread =
     binding.trigger === 'follow' && message.thread !== undefined
       ? await isInThread(q, channel, chatId, message.thread)
       : false;
-  const forUs = !message.forOtherBot && (message.command !== undefined || command !== null);
-  if (
-    !isAddressed(message, { trigger: binding.trigger, bots: binding.bots, inThread }) &&
-    !(forUs && message.sender.kind === 'human')
-  )
-    return ignore();
+  const isCommand = byHuman && !message.forOtherBot && command !== null;
+  if (!isAddressed(message, { trigger: binding.trigger, bots: binding.bots, inThread }) && !isCommand) return ignore();
+  // Two bots that answer each other would never end (rule 6).
+  const window = now - limits.botWindowMs;
+  const bot = byHuman ? null : await nthLatestMessage(q, channel, message.sender.id, limits.botMessagesMax, window);
+  if (bot !== null) return ignore();
 
   const known = await findAccount(q, channel, message.sender.id);
   const account = `${channel}:${message.sender.id}`;

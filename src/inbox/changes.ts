@@ -4,7 +4,7 @@ import { limits } from '../base/limits.ts';
 import { wellFormed } from '../base/safe_text.ts';
 import { migrateChat } from '../store/chats.ts';
 import type { Transaction } from '../store/db.ts';
-import { addInboxRow, findMessage, ignoreWaiting, setPayload } from '../store/inbox.ts';
+import { addInboxRow, findMessage, ignoreWaiting, openMessages, setPayload } from '../store/inbox.ts';
 import { requestStop } from '../store/runs.ts';
 import type { Deletion, Edit, Migration } from '../types/message.ts';
 import { rekeyChat } from './route.ts';
@@ -39,12 +39,12 @@ export async function acceptEdit(q: Transaction, channel: string, edit: Edit, no
   q.ring('dispatch');
 }
 
-/** A waiting message is taken out; one that is being answered cancels its run, silently. */
+/** A waiting message is taken out, and so is what followed from its edits; being answered cancels the run, silently. */
 export async function acceptDeletion(q: Transaction, channel: string, deletion: Deletion): Promise<void> {
-  const original = await findMessage(q, channel, deletion.chat.id, deletion.messageId);
-  if (!original) return;
-  if (original.state === 'waiting') await ignoreWaiting(q, original.id);
-  if (original.state === 'taken' && original.runId !== null) await requestStop(q, { run: original.runId }, 'silent');
+  for (const row of await openMessages(q, channel, deletion.chat.id, deletion.messageId)) {
+    if (row.state === 'waiting') await ignoreWaiting(q, row.id);
+    else if (row.runId !== null) await requestStop(q, { run: row.runId }, 'silent');
+  }
 }
 
 /** Also for a send that is told of the new id first. */

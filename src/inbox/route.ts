@@ -82,7 +82,8 @@ export function isAddressed(message: IncomingMessage, facts: AddressFacts): bool
   if (message.sender.kind === 'bot' && (facts.bots === 'ignore' || (facts.bots === 'mention' && !message.mentionsBot)))
     return false;
   if (message.chat.kind === 'direct') return true;
-  if (message.mentionsBot || message.repliesTo?.toBot || message.command) return true;
+  // Somebody else's command that was passed on is not an order to this bot.
+  if (message.mentionsBot || message.repliesTo?.toBot || (message.command && !message.forwarded)) return true;
   if (facts.trigger === 'all') return true;
   return facts.trigger === 'follow' && facts.inThread;
 }

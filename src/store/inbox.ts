@@ -125,6 +125,18 @@ export async function findMessage(
   return row ? inboxRowOf(row) : null;
 }
 
+/** The rows of a message, and of what followed from its edits, that still wait or belong to a run that goes on. */
+export async function openMessages(q: Query, channel: string, chat: string, messageId: string): Promise<InboxRow[]> {
+  const rows = await q.all<StoredRow>(
+    `select ${columns} from inbox where channel = ? and chat = ? and message_id = ? and kind = 'message'
+       and state in ('waiting', 'taken') order by id`,
+    channel,
+    chat,
+    messageId,
+  );
+  return rows.map(inboxRowOf);
+}
+
 export async function setPayload(q: Query, id: string, payload: InboxPayload): Promise<void> {
   await q.run('update inbox set payload = ? where id = ?', JSON.stringify(payload), id);
 }

@@ -409,3 +409,37 @@ eachDatabase(
     assert.deepEqual((await world.dispatch())[0]?.messages, ['first', 'words', 'last']);
   },
 );
+
+eachDatabase('R4: deleting a message whose edit still waits cancels its run too', async (_t, open) => {
+  const db = await open();
+  const world = createInboxWorld(db);
+  const { chat, messageId, sender: by } = await world.say('ana', 'one');
+  await world.dispatch();
+  const sentAt = world.clock.now();
+  await world.inbox().accept({ kind: 'edit', key: 'e', chat, messageId, sender: by, text: 'two', sentAt });
+  await world.inbox().accept({ kind: 'deletion', key: 'd', chat, messageId, sentAt });
+  assert.deepEqual(await db.all('select stop_requested from runs'), [{ stop_requested: 'silent' }]);
+  assert.deepEqual(await world.states(), ['taken', 'handled', 'ignored', 'handled']);
+});
+
+eachDatabase('R6: another bot gives no commands, and no more than ten messages in ten minutes', async (_t, open) => {
+  const world = createInboxWorld(await open(), { bindings: [bindingSpec({ bots: 'mention' })] });
+  const bot = { chat: group, mentionsBot: true, sender: sender('b', { kind: 'bot' as const }) };
+  await world.say('b', '@us stop', { ...bot, addressedText: 'stop' });
+  await world.say('b', '/stop', { ...bot, mentionsBot: false, command: { name: 'stop', args: '' } });
+  assert.deepEqual(await world.states(), ['waiting', 'ignored']);
+  for (let n = 0; n < 11; n++) await world.say('b', `@us ping ${n}`, bot);
+  assert.deepEqual((await world.states()).slice(2), [...Array(9).fill('waiting'), 'ignored', 'ignored']);
+  await world.say('c', '@us hello', { ...bot, sender: sender('c', { kind: 'bot' }) });
+  await world.clock.advance(10 * 60_000);
+  await world.say('b', '@us later', bot);
+  assert.deepEqual((await world.states()).slice(13), ['waiting', 'waiting']);
+  assert.deepEqual(await world.outbox(), []);
+});
+
+eachDatabase('R10: a forwarded command in a group is not for the bot', async (_t, open) => {
+  const world = createInboxWorld(await open());
+  await world.say('ana', '/stop', { chat: group, forwarded: true, ...command('stop') });
+  await world.say('ana', '/what', { chat: group, ...command('what') });
+  assert.deepEqual(await world.states(), ['ignored', 'waiting']);
+});
