@@ -22,7 +22,7 @@ test('the shipped configuration works in an empty environment, with the demo mod
   assert.deepEqual(loaded.notYet, []);
   assert.deepEqual(
     loaded.notices.map((issue) => formatIssue(loaded.file, issue)),
-    ['config.yaml:18 channels.telegram: left out, because TELEGRAM_TOKEN is not set'],
+    ['config.yaml:20 channels.telegram: left out, because TELEGRAM_TOKEN is not set'],
   );
   assert.deepEqual(Object.keys(loaded.config.channels), ['local']);
   assert.deepEqual(
