@@ -92,7 +92,7 @@ export function onlineHandlers(parts: OnlineParts): Record<string, ControlHandle
   return {
     ...offlineHandlers(parts),
     async link(args): Promise<LinkResult> {
-      const name = typeof args.name === 'string' && args.name.trim() !== '' ? args.name.trim() : null;
+      const name = typeof args.name === 'string' ? args.name : null;
       const who = parts.whoSignsIn(name);
       return {
         url: await parts.signInLink(name),

@@ -8,6 +8,7 @@ import type { Log } from '../base/log.ts';
 import { commandName } from '../base/program.ts';
 import type { Config } from '../config/config.ts';
 import type { Plugins } from '../config/schema.ts';
+import { pageAccountOf } from '../http/page_account.ts';
 import { createHttp } from '../http/server.ts';
 import { createInbox } from '../inbox/accept.ts';
 import type { InboxParts } from '../inbox/arrival.ts';
@@ -107,6 +108,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     publicUrl: config.gateway.publicUrl,
     onFailed: options.onChannelFailed ?? (() => {}),
     inboxOf: (channel) => createInbox(inboxParts, channel),
+    settled: (channel) => deliver.settled(channel),
     commands: () => describeCommands(wordsFor(null, config.gateway.language)),
   });
 
@@ -142,7 +144,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
     owner,
-    channels: () => channels.list().map(({ name }) => name),
+    channels: channels.sending,
     adapterOf: channels.adapterOf,
     onMigrated: (channel, from, to) => db.tx((q) => moveChat(q, channel, { from, to })),
     async onFailed(row) {
@@ -212,17 +214,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       throw new GatehouseError('unavailable', 'there is no channel of type web, so there is no page to sign in to', {
         hint: `add a channel with type: web and a binding for it to ${configFile}, then "${commandName()} reload"`,
       });
-    if (name === null) return { channel: web.name, userId: 'owner', name: 'Owner' };
-    const userId = name
-      .normalize('NFC')
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{M}\p{N}_-]+/gu, '-')
-      .slice(0, 64);
-    if (!/[\p{L}\p{N}]/u.test(userId))
-      throw new GatehouseError('invalid', `"${name}" has no letter or digit to make an account of`, {
-        hint: 'give the name of a person',
-      });
-    return { channel: web.name, userId, name };
+    return { channel: web.name, ...pageAccountOf(name) };
   }
 
   let stopping: Promise<void> | null = null;
