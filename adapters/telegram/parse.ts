@@ -4,6 +4,7 @@
  * update that breaks the platform's own shape throws MalformedUpdate, so that it can be logged and passed over.
  * Source: Bot API 10.3, "Update"; shapes in test/fixtures/telegram.
  */
+import { sha256 } from '../../src/base/digest.ts';
 import type { ChatInfo, InboundEvent, Sender } from '../../src/types/message.ts';
 import { addressingOf, type Me } from './addressing.ts';
 import { type Fields, fieldsOf, filesOf, nameOf, phraseOf, textOf } from './content.ts';
@@ -91,7 +92,8 @@ function parseEdit(message: Fields, me: Me): InboundEvent[] {
   return [
     {
       kind: 'edit',
-      key: messageKey(chat.id, messageId, date),
+      // Two edits may share their second, as when the server adds a preview of a link: the words tell them apart.
+      key: `${messageKey(chat.id, messageId, date)}:${sha256(text).slice(0, 8)}`,
       chat: chat.info,
       ...(thread === undefined ? {} : { thread }),
       messageId: String(messageId),

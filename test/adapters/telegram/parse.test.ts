@@ -72,7 +72,8 @@ test('R3: an edit carries its revision in the key', () => {
   assert.deepEqual(parseUpdate(fixture('update-edited_message'), me), [
     {
       kind: 'edit',
-      key: 'm:100000001:133:1767000010',
+      // sha256 of "hi again"
+      key: 'm:100000001:133:1767000010:f502f9bf',
       chat: { id: '100000001', kind: 'direct' },
       messageId: '133',
       sender: aliceAsSender,
@@ -80,6 +81,16 @@ test('R3: an edit carries its revision in the key', () => {
       sentAt: 1767000010000,
     },
   ]);
+});
+
+test('R3, R1: two edits within one second are two, and the same one again is none', () => {
+  const keyOf = (text: string) => {
+    const edited_message = { message_id: 5, from: alice, chat: supergroup, date: 1, edit_date: 2, text };
+    const [event] = parseUpdate({ update_id: 1, edited_message }, me);
+    return event?.kind === 'edit' && event.key;
+  };
+  assert.notEqual(keyOf('once'), keyOf('twice'));
+  assert.equal(keyOf('once'), keyOf('once'));
 });
 
 test('R3: an edit without words, such as a live location that moved, is none', () => {
