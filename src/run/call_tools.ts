@@ -4,7 +4,8 @@
  */
 import { limits } from '../base/limits.ts';
 import type { Transaction } from '../store/db.ts';
-import { addStep, assertOwned, finishToolCall, readToolCalls, type StoredCall, startToolCall } from '../store/runs.ts';
+import { addStep, assertOwned } from '../store/runs.ts';
+import { finishToolCall, readToolCalls, type StoredCall, startToolCall } from '../store/tool_calls.ts';
 import { type ResolvedCall, repeatable, resolveCall, runTool, unknownOutcome } from '../tools/host.ts';
 import type { StepBody } from '../types/run.ts';
 import type { ToolCall, ToolResult } from '../types/tool.ts';
