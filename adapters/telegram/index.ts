@@ -71,6 +71,7 @@ export const adapter: AdapterPlugin<TelegramConfig> = {
     pattern: '^[0-9]{1,16}$',
     hint: 'on Telegram a number',
   },
+  groupIds: { pattern: '^-[0-9]{1,16}$' },
   create,
 };
 

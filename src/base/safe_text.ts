@@ -41,6 +41,23 @@ export function cleanName(name: string, maxCharacters: number): string {
     .trimEnd()}…`;
 }
 
+/**
+ * Text of others inside our Markdown: on one line, and every mark in it the character it is. For text outside of code;
+ * what stands between backticks is `inCode`.
+ */
+export function literal(text: string): string {
+  return oneLine(text).replace(/[!-/:-@[-`{-~]/g, '\\$&');
+}
+
+/** Text of others between the backticks of our Markdown, which it cannot end. */
+export function inCode(text: string): string {
+  return oneLine(text).replaceAll('`', "'");
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(invisible, '').trim();
+}
+
 const reservedNames = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
 const fileNameBytesMax = 200;
 

@@ -158,6 +158,7 @@ export function createChannels(parts: ChannelsParts): Channels {
             threads: adapter.features.threads,
             groupsNeedAdmission: plugin.groupsNeedAdmission,
             accountIds: plugin.accountIds,
+            groupIds: plugin.groupIds,
           },
         ]),
       ),

@@ -6,7 +6,7 @@ import { GatehouseError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import { placeOf } from '../base/place.ts';
-import { cleanName, wellFormed } from '../base/safe_text.ts';
+import { cleanName, inCode, wellFormed } from '../base/safe_text.ts';
 import { hasNoAdmin, requestPairing } from '../people/admission.ts';
 import { type AccessVerdict, decideAccess } from '../policy/access.ts';
 import { ensureAccount, findAccount } from '../store/accounts.ts';
@@ -205,7 +205,7 @@ async function refuse(
     if (chat?.admissionNoticeAt == null) {
       await ensureChat(q, channel, message.chat.id, now);
       await setAdmissionNotice(q, channel, message.chat.id, now);
-      await answer(arrival, words.groupNotAdmitted(message.chat.id));
+      await answer(arrival, words.groupNotAdmitted(inCode(message.chat.id)));
     }
   } else if (message.chat.kind === 'direct') {
     await answer(arrival, verdict.reason === 'linked' ? words.needsLink : words.notAllowed);

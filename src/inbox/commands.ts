@@ -6,8 +6,9 @@
 import { GatehouseError } from '../base/errors.ts';
 import { isCode } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
+import { cleanName, inCode, literal } from '../base/safe_text.ts';
 import { startOfDay } from '../base/time.ts';
-import { admitChat, hasNoAdmin, isClaimCode, redeemClaim } from '../people/admission.ts';
+import { admitChat, hasNoAdmin, isClaimCode, kindOfId, redeemClaim } from '../people/admission.ts';
 import { listPairings } from '../store/accounts.ts';
 import { busyConversations, closeConversation } from '../store/conversations.ts';
 import { countWaitingUnder } from '../store/inbox.ts';
@@ -51,7 +52,7 @@ function acceptsPair(args: string, form: CommandForm): boolean {
   // As it was shown, in capitals: "pair sneakers" is a sentence.
   if (isCode(whom, limits.pairingCodeChars)) return true;
   if (form === 'bare') return false;
-  if (/^[\w.-]+:\S{1,200}$/.test(whom)) return true;
+  if (/^[\w.-]+:\S{0,200}$/.test(whom)) return true;
   if (form === 'written' && /^[A-Z0-9]{8}$/i.test(whom)) return true;
   return role === undefined && /^(here|list)?$/i.test(whom);
 }
@@ -111,7 +112,7 @@ export const commands: readonly CommandSpec[] = [
     accepts: noArguments,
     run: async ({ account, admin, words, channel, message }) => {
       const role = admin ? words.roleAdmin : account?.pairedAt ? words.rolePaired : words.roleMember;
-      return words.whoami(`${channel}:${message.sender.id}`, message.sender.name, role);
+      return words.whoami(inCode(`${channel}:${message.sender.id}`), shownName(message.sender), role);
     },
   },
   {
@@ -156,13 +157,16 @@ async function pair(context: CommandContext): Promise<string> {
   if (args.toLowerCase() === 'list') {
     const pending = await listPairings(q, now);
     return words.pairPending(
-      pending.map((pairing) => `- **${pairing.name}**, \`${pairing.channel}:${pairing.userId}\``),
+      pending.map(({ channel, userId, name }) => {
+        const account = inCode(`${channel}:${userId}`);
+        return `- **${shownName({ id: userId, name })}**, \`${account}\``;
+      }),
     );
   }
   if (args.toLowerCase() === 'here') {
     if (message.chat.kind !== 'group') return words.pairUsage;
     await admitChat(q, channel, message.chat.id, actor, now);
-    return words.pairConfirmChat(`${channel}:${message.chat.id}`);
+    return words.pairConfirmChat(inCode(`${channel}:${message.chat.id}`));
   }
   const [whom = '', role] = args.split(/\s+/);
   const by = { actor, asAdmin: role !== undefined };
@@ -172,9 +176,11 @@ async function pair(context: CommandContext): Promise<string> {
     const [toChannel, id] = [whom.slice(0, colon), whom.slice(colon + 1)];
     const facts = settings.channels.get(toChannel);
     if (!facts) return words.pairUsage;
+    if (kindOfId(id, facts) === null) return words.pairNoId(inCode(whom));
     try {
       const admitted = await admitAndTell(q, { channel: toChannel, id }, facts, by, words, now);
-      return admitted === null ? words.pairConfirmChat(whom) : confirm(admitted.name || id, whom);
+      const shown = inCode(whom);
+      return admitted === null ? words.pairConfirmChat(shown) : confirm(shownName({ id, name: admitted.name }), shown);
     } catch (error) {
       if (error instanceof GatehouseError && error.code === 'invalid') return words.pairUsage;
       throw error;
@@ -182,7 +188,13 @@ async function pair(context: CommandContext): Promise<string> {
   }
   const admitted = await admitCodeAndTell(q, whom, by, words, now);
   if (!admitted) return words.pairUnknownCode;
-  return confirm(admitted.name, `${admitted.channel}:${admitted.userId}`);
+  const { userId: id, name } = admitted;
+  return confirm(shownName({ id, name }), inCode(`${admitted.channel}:${id}`));
+}
+
+/** As it may stand in our Markdown. */
+function shownName({ id, name }: { id: string; name: string }): string {
+  return literal(cleanName(name, 80) || id);
 }
 
 /** All of them, for a platform's menu, which is the same for everybody. */

@@ -134,10 +134,19 @@ export async function admitByCode(q: Query, code: string, by: Admitter, now: num
   return pairing && admitAccount(q, pairing.channel, pairing.userId, pairing, by, now);
 }
 
+/** What an id can be the id of on a channel; null for a name, which can change hands, and for what nobody there has. */
+export function kindOfId(
+  id: string,
+  { accountIds, groupIds, groupsNeedAdmission }: AdmissionFacts,
+): 'account' | 'group' | null {
+  if (!/^[^@#\s]\S*$/.test(id)) return null;
+  if (!accountIds || new RegExp(accountIds.pattern).test(id)) return 'account';
+  return groupsNeedAdmission && (!groupIds || new RegExp(groupIds.pattern).test(id)) ? 'group' : null;
+}
+
 /**
- * Admits `<channel>:<id>`: an account, which is returned, or where groups must be admitted one of those (null). What is
- * not the id of an account there is the id of a group.
- * @throws GatehouseError `invalid` when a group should become an admin.
+ * Admits `<channel>:<id>`: an account, which is returned, or where groups must be admitted one of those (null).
+ * @throws GatehouseError `invalid` when nobody there can have that id, or a group should become an admin.
  */
 export async function admit(
   q: Query,
@@ -147,7 +156,14 @@ export async function admit(
   now: number,
 ): Promise<Admitted | null> {
   const { channel, id } = target;
-  if (facts.groupsNeedAdmission && facts.accountIds && !new RegExp(facts.accountIds.pattern).test(id)) {
+  const kind = kindOfId(id, facts);
+  if (kind === null) {
+    const { hint } = facts.accountIds ?? {};
+    throw new GatehouseError('invalid', `"${id}" is not a user id${hint === undefined ? '' : ` (${hint})`}`, {
+      hint: 'names can change hands, so write the id; the bot tells people theirs with /whoami',
+    });
+  }
+  if (kind === 'group') {
     if (by.asAdmin)
       throw new GatehouseError('invalid', `${channel}:${id} is a group, and only a person can be an admin`, {
         hint: 'name an account; the bot tells people theirs with /whoami',

@@ -161,5 +161,7 @@ export interface AdapterPlugin<Config = Record<string, unknown>> {
   groupsNeedAdmission: boolean;
   /** What ids of accounts look like (a regular expression), so that a username in the configuration is refused. */
   accountIds?: { pattern: string; hint: string };
+  /** Likewise ids of groups. Without it, what is not the id of an account is one. */
+  groupIds?: { pattern: string };
   create(config: Config, context: AdapterContext): Adapter;
 }

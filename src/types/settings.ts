@@ -21,7 +21,8 @@ export interface Settings {
 /** Of a platform; an AdapterPlugin says both. */
 export interface AdmissionFacts {
   groupsNeedAdmission: boolean;
-  accountIds?: { pattern: string } | undefined;
+  accountIds?: { pattern: string; hint?: string } | undefined;
+  groupIds?: { pattern: string } | undefined;
 }
 
 export interface ChannelFacts extends AdmissionFacts {

@@ -43,6 +43,8 @@ export const de: Words = {
   pairUsage:
     'Schreib `/pair` und einen Code, eine Kennung wie `helper-telegram:123456789`, oder `here` für diese Gruppe. Mit `admin` dahinter wird die Person Admin.',
   pairAdminOnly: 'Nur ein Admin kann jemanden zulassen.',
+  pairNoId: (account) =>
+    `\`${account}\` ist keine Kennung eines Kontos oder einer Gruppe. Namen wechseln den Besitzer; schreib die Kennung: \`/whoami\` nennt sie jedem.`,
   pairUnknownCode: 'Keine offene Anfrage hat diesen Code. Codes gelten eine Stunde.',
   pairConfirm: (name, account) => `Zugelassen: **${name}**, \`${account}\`.`,
   pairConfirmAdmin: (name, account) => `Als Admin zugelassen: **${name}**, \`${account}\`.`,

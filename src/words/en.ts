@@ -42,6 +42,8 @@ export const en = {
   pairUsage:
     'Write `/pair` and a code, an account such as `helper-telegram:123456789`, or `here` for this group. With `admin` after it they become an admin.',
   pairAdminOnly: 'Only an admin can admit people.',
+  pairNoId: (account: string) =>
+    `\`${account}\` is not the id of an account or a group. Names can change hands, so write the id: \`/whoami\` tells people theirs.`,
   pairUnknownCode: 'No open request has that code. Codes are good for one hour.',
   pairConfirm: (name: string, account: string) => `Admitted: **${name}**, \`${account}\`.`,
   pairConfirmAdmin: (name: string, account: string) => `Admitted as an admin: **${name}**, \`${account}\`.`,

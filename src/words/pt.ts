@@ -43,6 +43,8 @@ export const pt: Words = {
   pairUsage:
     'Escreva `/pair` e um código, uma conta como `helper-telegram:123456789`, ou `here` para este grupo. Com `admin` a seguir, a pessoa torna-se administradora.',
   pairAdminOnly: 'Só um administrador pode admitir pessoas.',
+  pairNoId: (account) =>
+    `\`${account}\` não é a identificação de uma conta nem de um grupo. Os nomes mudam de dono; escreva a identificação: \`/whoami\` mostra-a a cada um.`,
   pairUnknownCode: 'Nenhum pedido aberto tem esse código. Os códigos valem uma hora.',
   pairConfirm: (name, account) => `Admitido: **${name}**, \`${account}\`.`,
   pairConfirmAdmin: (name, account) => `Admitido como administrador: **${name}**, \`${account}\`.`,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cleanFileName, cleanName, visibleText, wellFormed } from '../../src/base/safe_text.ts';
+import { parseMarkdown } from '../../src/base/markdown.ts';
+import { cleanFileName, cleanName, inCode, literal, visibleText, wellFormed } from '../../src/base/safe_text.ts';
 
 describe('visibleText', () => {
   it('R37: shows controls, direction marks and zero-width characters as escapes', () => {
@@ -60,5 +61,50 @@ describe('cleanFileName', () => {
 describe('wellFormed', () => {
   it('replaces lone surrogates and NUL, and nothing else', () => {
     assert.equal(wellFormed('a\ud800b\udc00c\0d😀\u0001'), 'a\ufffdb\ufffdc\ufffdd😀\u0001');
+  });
+});
+
+describe('literal and inCode', () => {
+  const foreign = [
+    '**bold** _it_ ~~no~~ `code` | a |',
+    '[Ana](https://evil.example) ![x](https://evil.example/p.png)',
+    'https://evil.example www.evil.example a@evil.example',
+    '# head\n- item\n> quote\n1. one',
+    '<b>html</b> &amp; &#42; \\* <https://evil.example>',
+    '*',
+    '¡hola! (né)',
+  ];
+  const seen = (text: string) => text.replace(/\s+/g, ' ');
+
+  it('R37: the text of others is shown as it is, whatever marks it holds', () => {
+    for (const text of foreign)
+      assert.deepEqual(parseMarkdown(`You are ${literal(text)}, yes`), [
+        { type: 'paragraph', children: [{ type: 'text', text: `You are ${seen(text)}, yes` }] },
+      ]);
+  });
+
+  it('R37: and so within bold, and at the start of a line', () => {
+    for (const text of foreign)
+      assert.deepEqual(parseMarkdown(`**${literal(text)}**, yes`), [
+        {
+          type: 'paragraph',
+          children: [
+            { type: 'strong', children: [{ type: 'text', text: seen(text) }] },
+            { type: 'text', text: ', yes' },
+          ],
+        },
+      ]);
+  });
+
+  it('R37: nothing between backticks ends them', () => {
+    assert.deepEqual(parseMarkdown(`\`${inCode('tg:a` **b**\n`c')}\`.`), [
+      {
+        type: 'paragraph',
+        children: [
+          { type: 'code', text: "tg:a' **b** 'c" },
+          { type: 'text', text: '.' },
+        ],
+      },
+    ]);
   });
 });

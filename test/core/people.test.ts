@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { limits } from '../../src/base/limits.ts';
-import { mintClaim } from '../../src/people/admission.ts';
+import { admit, kindOfId, mintClaim } from '../../src/people/admission.ts';
 import { eachDatabase } from '../support/databases.ts';
 import { bindingSpec, createInboxWorld, group, sender } from '../support/inbox_world.ts';
 
@@ -56,7 +56,7 @@ eachDatabase('R14: an account that asked is named as it asked, told, and waits n
   const world = createInboxWorld(await open(), { bindings: [pairing], admins: ['tg:boss'] });
   await world.say('eve', 'hello', { sender: sender('eve', { name: 'Eve B.' }) });
   await world.say('boss', '/pair list');
-  assert.equal((await world.outbox()).at(-1)?.markdown, '- **Eve B.**, `tg:eve`');
+  assert.equal((await world.outbox()).at(-1)?.markdown, '- **Eve B\\.**, `tg:eve`');
   await world.say('boss', '/pair tg:eve');
   assert.deepEqual(
     (await world.outbox()).slice(-2).map(({ chat, markdown }) => [chat, markdown]),
@@ -157,7 +157,7 @@ eachDatabase('R13, R14: what is not the id of an account is a group; an account 
     return (await world.outbox()).at(-1)?.markdown;
   };
   await world.say('ana', 'hello', { sender: sender('ana', { name: 'Ana B.' }) });
-  assert.equal(await pair('tg:ana'), 'Admitted: **Ana B.**, `tg:ana`.');
+  assert.equal(await pair('tg:ana'), 'Admitted: **Ana B\\.**, `tg:ana`.');
   assert.equal(await pair('tg:-77'), 'Admitted: the group `tg:-77`.');
   assert.deepEqual(await db.all('select user_id, name from accounts where paired_at is not null'), [
     { user_id: 'ana', name: 'Ana B.' },
@@ -351,4 +351,51 @@ eachDatabase('R17: a clock that was ahead makes nobody wait longer than the queu
     world.clock.now(),
   );
   assert.equal(row?.wait, 1_200_000);
+});
+
+eachDatabase(
+  'R13: what nobody there can have as an id is not admitted, neither as a person nor as a group',
+  async (_t, open) => {
+    const db = await open();
+    const accountIds = { pattern: '^[0-9]+$', hint: 'a number' };
+    const facts = {
+      threads: 'given' as const,
+      groupsNeedAdmission: true,
+      accountIds,
+      groupIds: { pattern: '^-[0-9]+$' },
+    };
+    const page = { threads: false as const, groupsNeedAdmission: false };
+    const world = createInboxWorld(db, { admins: ['tg:1'], channels: { tg: facts, page } });
+    const impossible = ['tg:@ann', 'tg:', 'tg:ann', 'tg:#ops', 'tg:@ann admin', 'page:@ann', 'page:'];
+    for (const args of impossible) await world.say('1', `/pair ${args}`, { command: { name: 'pair', args } });
+    const lines = (await world.outbox()).map((line) => line.markdown);
+    assert.equal(lines.length, 7);
+    for (const line of lines)
+      assert.match(line, /^`(tg|page):[@#an]*(nn|ops)?` is not the id of an account or a group\./);
+    assert.deepEqual(
+      await db.all(`select chat from chats union all select user_id from accounts where user_id <> '1'`),
+      [],
+    );
+    assert.equal(kindOfId('7', facts), 'account');
+    assert.equal(kindOfId('-7', facts), 'group');
+    await assert.rejects(
+      db.tx((q) => admit(q, { channel: 'tg', id: '@ann' }, facts, { actor: 'cli', asAdmin: false }, 0)),
+      { code: 'invalid', message: '"@ann" is not a user id (a number)' },
+    );
+  },
+);
+
+eachDatabase('R37: a display name brings no Markdown into our own lines', async (_t, open) => {
+  const world = createInboxWorld(await open(), { bindings: [pairing], admins: ['tg:boss'] });
+  const name = '[Ana](https://evil.example)**\n# x';
+  const shown = '\\[Ana\\]\\(https\\:\\/\\/evil\\.example\\)\\*\\* \\# x';
+  await world.say('eve', 'hello', { sender: sender('eve', { name }) });
+  const code = /`([A-Z2-9]{8})`/.exec((await world.outbox())[0]?.markdown ?? '')?.[1] as string;
+  await world.say('boss', '/pair list');
+  await world.say('boss', `/pair ${code}`);
+  await world.say('eve', '/whoami', { sender: sender('eve', { name }) });
+  const lines = (await world.outbox()).map((line) => line.markdown);
+  assert.equal(lines[1], `- **${shown}**, \`tg:eve\``);
+  assert.equal(lines[3], `Admitted: **${shown}**, \`tg:eve\`.`);
+  assert.equal(lines[4], `You are **${shown}**, \`tg:eve\`, admitted by an admin.`);
 });
