@@ -62,7 +62,7 @@ eachDatabase('R14: an account that asked is named as it asked, told, and waits n
     (await world.outbox()).slice(-2).map(({ chat, markdown }) => [chat, markdown]),
     [
       ['eve', 'An admin has admitted you. Write to me.'],
-      ['boss', 'Admitted: **Eve B.**, `tg:eve`.'],
+      ['boss', 'Admitted: **Eve B\\.**, `tg:eve`.'],
     ],
   );
   await world.say('boss', '/pair list');
