@@ -2,6 +2,7 @@
 import { Api } from 'grammy';
 import type { Clock } from '../../src/base/clock.ts';
 import { limits } from '../../src/base/limits.ts';
+import { fieldsOf } from './content.ts';
 import { StrangeAnswer } from './failures.ts';
 import { type Answer, createTransport } from './transport.ts';
 
@@ -35,7 +36,7 @@ export function createClient(options: { token: string; apiUrl: string; clock: Cl
       // grammY's type is that of a polyfill with the same members.
       signal: signal as AbortSignal | undefined,
     });
-    return readAnswer(answer) as never;
+    return readAnswer(method, answer) as never;
   });
   return {
     raw: api.raw,
@@ -56,7 +57,7 @@ function timeoutOf(method: string, payload: object): number {
 }
 
 /** The answer in the Bot API's own form, also for refusals. */
-function readAnswer(answer: Answer): object {
+function readAnswer(method: string, answer: Answer): object {
   let json: unknown;
   try {
     json = JSON.parse(answer.body.toString('utf8'));
@@ -64,7 +65,10 @@ function readAnswer(answer: Answer): object {
     throw new StrangeAnswer(answer.status);
   }
   if (typeof json !== 'object' || json === null || !('ok' in json)) throw new StrangeAnswer(answer.status);
-  if (json.ok === true) return json;
+  if (json.ok === true) {
+    if ('result' in json && isResultOf(method, json.result)) return json;
+    throw new StrangeAnswer(answer.status);
+  }
   const refusal = json as { error_code?: unknown; description?: unknown; parameters?: { retry_after?: unknown } };
   const header = Number(answer.headers['retry-after']);
   return {
@@ -76,4 +80,14 @@ function readAnswer(answer: Answer): object {
       ...refusal.parameters,
     },
   };
+}
+
+/** What is read of a result without looking twice; the rest of the adapter takes nothing else for granted. */
+function isResultOf(method: string, result: unknown): boolean {
+  if (method === 'getUpdates') return Array.isArray(result);
+  const fields = fieldsOf(result);
+  if (method === 'getMe') return Number.isSafeInteger(fields?.id) && typeof fields?.username === 'string';
+  if (method === 'sendMessage') return Number.isSafeInteger(fields?.message_id);
+  if (method === 'getFile' || method === 'getChat' || method === 'getChatMember') return fields !== undefined;
+  return true;
 }

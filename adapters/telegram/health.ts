@@ -62,7 +62,7 @@ export async function endure(
   error: unknown,
   channel: { context: AdapterContext; health: Health; backoff: Backoff; signal: AbortSignal },
 ): Promise<boolean> {
-  const trouble = troubleOf(failureOf(error), channel.context.channel);
+  const trouble = troubleIn(error, channel.context);
   if (trouble.fatal) {
     channel.health.failed(trouble.reason);
     return false;
@@ -70,4 +70,17 @@ export async function endure(
   channel.health.down(trouble.reason);
   await channel.backoff.wait(channel.signal, trouble.waitMs).catch(() => {});
   return true;
+}
+
+/** Also a bug is waited out: it may concern one answer of the server, and a channel that gave up hears nobody. */
+function troubleIn(error: unknown, { channel, log }: AdapterContext): ReturnType<typeof troubleOf> {
+  try {
+    return troubleOf(failureOf(error), channel);
+  } catch {
+    log.error({ err: error }, 'receiving from Telegram met an error that nobody foresaw');
+    return {
+      fatal: false,
+      reason: 'receiving from Telegram failed for a reason that nobody foresaw, see the log; trying again',
+    };
+  }
 }

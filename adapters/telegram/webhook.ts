@@ -2,11 +2,11 @@
  * Updates pushed by Telegram. The secret header is checked before anything of a request is read (rule 9), and 200 is
  * said only after the inbox has stored the update (D1); anything else makes Telegram deliver it again.
  */
+import { GrammyError } from 'grammy';
 import { sameSecret } from '../../src/base/digest.ts';
 import { newToken } from '../../src/base/ids.ts';
 import type { ChannelRequest } from '../../src/types/adapter.ts';
 import { createBackoff } from './backoff.ts';
-import { failureOf } from './failures.ts';
 import { endure } from './health.ts';
 import { allowedUpdates, type Me } from './parse.ts';
 import type { Receiver, ReceiverParts } from './receive.ts';
@@ -65,9 +65,9 @@ export function createWebhook(parts: WebhookParts): Webhook {
   }
 
   async function endured(error: unknown): Promise<boolean> {
-    const failure = failureOf(error);
-    if (failure.kind !== 'refused' || failure.code !== 400) return endure(error, { context, health, backoff, signal });
-    health.failed(`Telegram does not take the webhook address (${failure.description}): check gateway.public_url`);
+    if (!(error instanceof GrammyError) || error.error_code !== 400)
+      return endure(error, { context, health, backoff, signal });
+    health.failed(`Telegram does not take the webhook address (${error.description}): check gateway.public_url`);
     return false;
   }
 
