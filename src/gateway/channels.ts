@@ -30,6 +30,8 @@ export interface ChannelsParts {
   publicUrl: string | null;
   onFailed: (report: ChannelReport) => void;
   inboxOf: (channel: string) => Inbox;
+  /** Resolves when nothing is being sent over a channel. */
+  settled: (channel: string) => Promise<void>;
   commands: () => { name: string; description: string }[];
 }
 
@@ -49,6 +51,8 @@ export interface Channels {
   /** Starts those that do not run yet; resolves at once, their reports say how it goes. */
   start(): void;
   adapterOf(channel: string): Adapter | undefined;
+  /** Names of those over which a message may be sent now. */
+  sending(): string[];
   facts(): Map<string, ChannelFacts>;
   list(): { name: string; type: string; adapter: Adapter }[];
   reports(): ChannelReport[];
@@ -60,6 +64,8 @@ export interface Channels {
 export function createChannels(parts: ChannelsParts): Channels {
   const running = new Map<string, Running>();
   const started = new Set<string>();
+  /** Being replaced: runs still find the adapter, but no new message goes over it. */
+  const leaving = new Set<string>();
 
   function make(name: string, config: ChannelConfig, plugin: AdapterPlugin): Running {
     const log = parts.log.child({ channel: name });
@@ -124,22 +130,31 @@ export function createChannels(parts: ChannelsParts): Channels {
 
   const stop = ({ leader, adapter }: Running) => (leader ? leader.stop() : adapter.stop());
 
-  async function remove(name: string): Promise<void> {
-    const channel = running.get(name);
-    running.delete(name);
-    if (started.delete(name) && channel) await stop(channel);
-    await channel?.adapter.close?.();
+  /** Removed when there is no `next`. */
+  async function replace(name: string, old: Running, next: ChannelConfig | undefined): Promise<void> {
+    leaving.add(name);
+    try {
+      if (started.delete(name)) await stop(old);
+      // A send that is cut off would be repeated by the next adapter, and stand there twice.
+      await parts.settled(name);
+      running.delete(name);
+      if (next) add(name, next);
+    } finally {
+      leaving.delete(name);
+    }
+    await old.adapter.close?.();
+  }
+
+  function add(name: string, config: ChannelConfig): void {
+    const plugin = parts.plugins.find((candidate) => candidate.type === config.type);
+    if (plugin) running.set(name, make(name, config, plugin));
   }
 
   return {
     async set(configs) {
-      for (const [name, channel] of running)
-        if (JSON.stringify(configs[name] ?? null) !== channel.config) await remove(name);
-      for (const [name, config] of Object.entries(configs)) {
-        if (running.has(name)) continue;
-        const plugin = parts.plugins.find((candidate) => candidate.type === config.type);
-        if (plugin) running.set(name, make(name, config, plugin));
-      }
+      for (const [name, channel] of [...running])
+        if (JSON.stringify(configs[name] ?? null) !== channel.config) await replace(name, channel, configs[name]);
+      for (const [name, config] of Object.entries(configs)) if (!running.has(name)) add(name, config);
     },
     start() {
       for (const [name, channel] of running) {
@@ -150,6 +165,7 @@ export function createChannels(parts: ChannelsParts): Channels {
       }
     },
     adapterOf: (channel) => running.get(channel)?.adapter,
+    sending: () => [...running.keys()].filter((name) => !leaving.has(name)),
     facts: () =>
       new Map(
         [...running].map(([name, { plugin, adapter }]) => [

@@ -232,6 +232,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async reload(next) {
       await apply(next);
       channels.start();
+      deliver.wake();
       dispatch.wake();
     },
     stop() {

@@ -37,8 +37,10 @@ export interface DeliverParts {
   count: (name: 'outbox_sent' | 'outbox_retries' | 'outbox_failed' | 'outbox_rate_limited' | 'outbox_unknown') => void;
 }
 
-export interface Deliver extends Pick<Stage, 'start' | 'stop'> {
+export interface Deliver extends Pick<Stage, 'start' | 'stop' | 'wake'> {
   paceOf(channel: string): Pace | undefined;
+  /** Resolves when no send of the channel is under way, after 10 s at the latest: its adapter may be closed then. */
+  settled(channel: string): Promise<void>;
 }
 
 interface Attempt {
@@ -50,6 +52,8 @@ interface Attempt {
 
 /** How long `stop` goes on sending what is due. */
 const flushMs = 3_000;
+/** How long `settled` waits. */
+const settledMsMax = 10_000;
 /** Chats looked at in one turn. */
 const headsPerTurn = 256;
 /** Waits after failures that say nothing of how long: 1 s doubling to 60 s. */
@@ -59,7 +63,8 @@ export function createDeliver(parts: DeliverParts): Deliver {
   const { db, clock, log } = parts;
   const busy = new Set<string>();
   const paces = new Map<string, { adapter: Adapter; pace: Pace }>();
-  const underWay = new Set<Promise<void>>();
+  /** Each with the name of its channel. */
+  const underWay = new Map<Promise<void>, string>();
   /** Aborted when `stop` waits no longer. */
   const ended = new AbortController();
   const paceOf = (channel: string) => {
@@ -107,7 +112,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
             underWay.delete(work);
             stage.wake();
           });
-        underWay.add(work);
+        underWay.set(work, row.place.channel);
       }
     }
     return { again: heads.length === headsPerTurn && due.length > 0, nextAt };
@@ -116,7 +121,9 @@ export function createDeliver(parts: DeliverParts): Deliver {
 
   async function deliver(row: OutboxRow): Promise<void> {
     const adapter = parts.adapterOf(row.place.channel);
-    if (!adapter) return;
+    // Taken away by a reload since the row was claimed: nothing was sent.
+    if (!adapter || !parts.channels().includes(row.place.channel))
+      return settle(row, { state: 'pending', error: 'the channel is gone', notBefore: row.notBefore, unknown: false });
     const uncertain = row.state === 'sending' || row.unknownSends > 0;
     // An edit may be repeated; once a message of its own is tried, it may stand there twice.
     const attempt: Attempt = { uncertain, sends: false };
@@ -133,6 +140,8 @@ export function createDeliver(parts: DeliverParts): Deliver {
   /** A timer of our own and not AbortSignal.timeout, which keeps everything of a quick call alive until it fires. */
   async function sendInTime(adapter: Adapter, row: OutboxRow, attempt: Attempt): Promise<SentMessage | null> {
     const abort = new AbortController();
+    const stop = () => abort.abort(ended.signal.reason);
+    ended.signal.addEventListener('abort', stop, { once: true });
     const cancel = clock.after(limits.sendTimeoutMs, () =>
       abort.abort(new DeliveryError('the platform did not answer in time', { outcome: 'unknown' })),
     );
@@ -140,6 +149,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
       return await sendOnce(adapter, row, attempt, abort.signal);
     } finally {
       cancel();
+      ended.signal.removeEventListener('abort', stop);
     }
   }
 
@@ -224,6 +234,8 @@ export function createDeliver(parts: DeliverParts): Deliver {
    */
   async function settle(row: OutboxRow, settled: Parameters<typeof settleOutboxRow>[2]): Promise<void> {
     for (let tries = 0; ; tries++) {
+      // Left as `sending`: the next start finds out, or counts it as unknown.
+      if (ended.signal.aborted) return;
       try {
         return await db.tx((q) => settleOutboxRow(q, row.id, settled));
       } catch (error) {
@@ -231,24 +243,35 @@ export function createDeliver(parts: DeliverParts): Deliver {
           { outbox: row.id, run: row.runId, channel: row.place.channel, err: error },
           'a send is not noted yet',
         );
-        await clock.sleep(backoffMs(tries), ended.signal);
+        await clock.sleep(backoffMs(tries), ended.signal).catch(() => {});
       }
     }
   }
 
   return {
     start: stage.start,
+    wake: stage.wake,
     paceOf,
+    async settled(channel) {
+      const own = [...underWay].filter(([, name]) => name === channel).map(([work]) => work);
+      if (own.length === 0) return;
+      const enough = Promise.withResolvers<void>();
+      const cancel = clock.after(settledMsMax, enough.resolve);
+      await Promise.race([Promise.all(own), enough.promise]);
+      cancel();
+    },
     async stop() {
       await stage.stop();
       // What is due is still sent; what must wait stays in the outbox for the next start.
       let late = false;
+      const enough = Promise.withResolvers<void>();
       const cancel = clock.after(flushMs, () => {
         late = true;
+        enough.resolve();
       });
       do {
-        await Promise.all(underWay);
-        await turn();
+        await Promise.race([Promise.all(underWay.keys()), enough.promise]);
+        if (!late) await turn();
       } while (underWay.size > 0 && !late);
       cancel();
       ended.abort(new Error('the gateway is stopping'));
