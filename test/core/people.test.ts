@@ -257,35 +257,6 @@ eachDatabase('R13, rows 155 to 158: a name never stands for an id', async (_t, o
   assert.deepEqual(await world.states(), ['refused']);
 });
 
-eachDatabase('R17: ten a minute; what is over it waits, with one notice a minute', async (_t, open) => {
-  const limited = bindingSpec({
-    access: { direct: 'open', group: 'open', allow: [], rateLimit: { count: 10, perMs: 60_000 } },
-  });
-  const world = createInboxWorld(await open(), { bindings: [limited] });
-  for (let n = 0; n < 12; n++) await world.say('ana', `m${n}`);
-  assert.equal((await world.outbox()).length, 1);
-  assert.match((await world.outbox())[0]?.markdown ?? '', /more than I may take/);
-  const [run] = await world.dispatch();
-  assert.equal(run?.messages.length, 10);
-  await world.db.tx((q) => q.run(`update runs set state = 'completed'`));
-  assert.equal((await world.dispatch()).length, 1);
-  await world.clock.advance(60_000);
-  const runs = await world.dispatch();
-  assert.deepEqual(runs[1]?.messages, ['m10', 'm11']);
-});
-
-eachDatabase('R17: twenty messages wait at most, with one notice beyond', async (_t, open) => {
-  const world = createInboxWorld(await open());
-  await world.say('ana', 'first');
-  await world.dispatch();
-  for (let n = 0; n < 23; n++) await world.say('ana', `m${n}`);
-  const states = await world.states();
-  assert.equal(states.filter((state) => state === 'waiting').length, 20);
-  assert.equal(states.filter((state) => state === 'refused').length, 3);
-  assert.equal((await world.outbox()).length, 1);
-  assert.deepEqual(world.counts, { inbox_messages: 21, inbox_refused: 3 });
-});
-
 eachDatabase('a text of 10 MB is refused with its length, and nothing else is lost', async (_t, open) => {
   const world = createInboxWorld(await open());
   await world.say('ana', 'x'.repeat(10_000_000));
@@ -295,62 +266,6 @@ eachDatabase('a text of 10 MB is refused with its length, and nothing else is lo
     (await world.outbox())[0]?.markdown,
     'That message has 10000000 characters; I can take 64000. Please send it in parts.',
   );
-});
-
-const twoAMinute = {
-  direct: 'open' as const,
-  group: 'open' as const,
-  allow: [],
-  rateLimit: { count: 2, perMs: 60_000 },
-};
-
-eachDatabase('R17: whoever is over the rate in a room holds up nobody else', async (_t, open) => {
-  const binding = bindingSpec({ trigger: 'all', scope: 'channel', access: twoAMinute });
-  const world = createInboxWorld(await open(), { bindings: [binding] });
-  const finish = async () => {
-    await world.db.run(`update runs set state = 'completed'`);
-    await world.db.run(`update inbox set state = 'done' where state = 'taken'`);
-  };
-  for (let n = 0; n < 23; n++) await world.say('eve', `e${n}`, { chat: group });
-  assert.equal((await world.states()).filter((state) => state === 'refused').length, 3);
-  await world.dispatch();
-  await finish();
-  await world.say('ben', 'hello', { chat: group });
-  assert.deepEqual((await world.dispatch()).at(-1)?.messages, ['hello']);
-  await finish();
-  await world.clock.advance(60_000);
-  await world.clock.advance(1);
-  await world.say('ben', 'again', { chat: group });
-  const runs = await world.dispatch();
-  await finish();
-  assert.deepEqual([runs.at(-1)?.user, runs.at(-1)?.messages], ['eve', ['e2', 'e3']]);
-  assert.deepEqual((await world.dispatch()).at(-1)?.messages, ['again']);
-});
-
-eachDatabase(
-  'R17: several people whose messages are due make one run of a conversation at a time',
-  async (_t, open) => {
-    const binding = bindingSpec({ trigger: 'all', scope: 'channel' });
-    const world = createInboxWorld(await open(), { bindings: [binding] });
-    await world.say('eve', 'one', { chat: group });
-    await world.say('ben', 'two', { chat: group });
-    assert.deepEqual(
-      (await world.dispatch()).map((run) => run.messages),
-      [['one']],
-    );
-  },
-);
-
-eachDatabase('R17: a clock that was ahead makes nobody wait longer than the queue is long', async (_t, open) => {
-  const world = createInboxWorld(await open(), { bindings: [bindingSpec({ access: twoAMinute })] });
-  for (const text of ['one', 'two']) await world.say('ana', text);
-  await world.db.run(`update inbox set received_at = received_at + 86400000, state = 'done'`);
-  await world.say('ana', 'after the clock was set right');
-  const row = await world.db.get<{ wait: number }>(
-    `select not_before - ? as wait from inbox where state = 'waiting'`,
-    world.clock.now(),
-  );
-  assert.equal(row?.wait, 1_200_000);
 });
 
 eachDatabase(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { eachDatabase } from '../support/databases.ts';
-import { agentSpec, bindingSpec, createInboxWorld, group, sender } from '../support/inbox_world.ts';
+import { bindingSpec, createInboxWorld, group, sender } from '../support/inbox_world.ts';
 
 eachDatabase('D1, R1: a redelivered message is dropped, sequentially and at the same time', async (_t, open) => {
   const db = await open();
@@ -193,20 +193,6 @@ eachDatabase('R19: where an answer opens a thread, a message outside one is its 
   assert.deepEqual(await db.get('select thread from runs where id = ?', run!.id), { thread: first.messageId });
 });
 
-eachDatabase('R22: messages of one person are taken together, those of another are the next run', async (_t, open) => {
-  const world = createInboxWorld(await open(), { bindings: [bindingSpec({ scope: 'channel' })] });
-  const here = { chat: group, mentionsBot: true };
-  await world.say('ana', 'a1', here);
-  await world.say('ana', 'a2', here);
-  await world.say('ben', 'b1', here);
-  await world.say('ana', 'a3', here);
-  const runs = await world.dispatch();
-  assert.deepEqual(
-    runs.map((run) => [run.user, run.messages]),
-    [['ana', ['a1', 'a2']]],
-  );
-});
-
 eachDatabase('R22: new starts an empty conversation and keeps the old one', async (_t, open) => {
   const db = await open();
   const world = createInboxWorld(db);
@@ -276,96 +262,7 @@ eachDatabase('in a room nobody’s name brings a second speaker', async (_t, ope
   assert.equal(JSON.parse(row?.payload ?? '{}').speaker, 'Ana pay Eve Eve');
 });
 
-eachDatabase('R12: a chat that exists follows its binding to the agent it names now', async (_t, open) => {
-  const db = await open();
-  const world = createInboxWorld(db);
-  await world.say('ana', 'one');
-  await world.dispatch();
-  await db.run(`update runs set state = 'completed'`);
-  const renamed = { ...agentSpec, id: 'concierge' };
-  world.settings.agents = new Map([['concierge', { version: 3, spec: renamed }]]);
-  world.settings.bindings = [bindingSpec({ agent: 'concierge' })];
-  await world.say('ana', 'two');
-  const runs = await world.dispatch();
-  assert.deepEqual(
-    runs.map((run) => run.messages),
-    [['one'], ['two']],
-  );
-  assert.deepEqual(await db.all('select agent, agent_version from runs order by id'), [
-    { agent: 'helper', agent_version: 1 },
-    { agent: 'concierge', agent_version: 3 },
-  ]);
-});
-
-eachDatabase('R12: where the binding or its agent is gone, waiting messages get one line', async (_t, open) => {
-  for (const gone of ['binding', 'agent'] as const) {
-    const db = await open();
-    await db.run('delete from inbox');
-    await db.run('delete from outbox');
-    const world = createInboxWorld(db);
-    await world.say('ana', 'one', { key: `${gone}1`, sender: sender('ana', { language: 'de' }) });
-    await world.say('ana', 'two', { key: `${gone}2` });
-    if (gone === 'binding') world.settings.bindings = [];
-    else world.settings.agents = new Map();
-    assert.deepEqual(await world.dispatch(), []);
-    assert.deepEqual(await world.states(), ['refused', 'refused']);
-    assert.deepEqual(
-      (await world.outbox()).map(({ chat, markdown }) => [chat, markdown]),
-      [['ana', 'Hier antwortet niemand mehr; frag die Leute, die mich betreiben.']],
-    );
-  }
-});
-
-eachDatabase('R21: one conversation over several topics is answered in the topic of each message', async (_t, open) => {
-  const db = await open();
-  const world = createInboxWorld(db, { bindings: [bindingSpec({ scope: 'channel', trigger: 'all' })] });
-  for (const thread of ['5', undefined, '6']) {
-    await world.say('ana', 'hello', { chat: group, ...(thread === undefined ? {} : { thread }) });
-    await world.dispatch();
-    await db.run(`update runs set state = 'completed'`);
-  }
-  assert.deepEqual(await db.all('select thread from runs order by id'), [
-    { thread: '5' },
-    { thread: null },
-    { thread: '6' },
-  ]);
-  assert.deepEqual(await db.get('select count(*) as n from conversations'), { n: 1 });
-});
-
-eachDatabase('R21: where answers open threads, each message of one conversation has its own', async (_t, open) => {
-  const db = await open();
-  const world = createInboxWorld(db, {
-    bindings: [bindingSpec({ scope: 'user' })],
-    channels: { tg: { threads: 'open', groupsNeedAdmission: false } },
-  });
-  const first = await world.say('ana', 'one', { chat: group, mentionsBot: true });
-  const second = await world.say('ana', 'two', { chat: group, mentionsBot: true });
-  await world.dispatch();
-  await db.run(`update runs set state = 'completed'`);
-  await world.dispatch();
-  assert.deepEqual(await db.all('select thread from runs order by id'), [
-    { thread: first.messageId },
-    { thread: second.messageId },
-  ]);
-});
-
 const command = (name: string, args = '') => ({ command: { name, args } });
-
-eachDatabase('R22: stop and status reach the run that new has left behind', async (_t, open) => {
-  const db = await open();
-  const world = createInboxWorld(db);
-  await world.say('ana', 'work');
-  await world.dispatch();
-  await world.clock.advance(3_000);
-  await world.say('ana', '/new', command('new'));
-  await world.say('ana', '/status', command('status'));
-  await world.say('ben', '/stop', command('stop'));
-  await world.say('ana', '/stop', command('stop'));
-  const lines = (await world.outbox()).map((line) => line.markdown);
-  assert.match(lines[1] ?? '', /^I am working on an answer, since 3 s\./);
-  assert.deepEqual(lines.slice(2), ['Nothing is running here.', 'Stopping.']);
-  assert.deepEqual(await db.all('select stop_requested from runs'), [{ stop_requested: 'asked' }]);
-});
 
 eachDatabase('R18: words without a mark are a command only in a direct chat and with a code', async (_t, open) => {
   const world = createInboxWorld(await open(), { admins: ['tg:ana'] });
@@ -390,25 +287,6 @@ eachDatabase('R18: words without a mark are a command only in a direct chat and 
   await world.say('ana', '!pair abcd2345', { chat: group });
   assert.deepEqual((await world.states()).slice(10), ['ignored', 'handled', 'handled', 'handled', 'handled']);
 });
-
-eachDatabase(
-  'R5: what a person writes between the parts of an album stays behind the first of them',
-  async (_t, open) => {
-    const world = createInboxWorld(await open());
-    const photo = (name: string) => ({
-      partOf: 'album',
-      files: [{ ref: name, name, mime: 'image/jpeg', kind: 'image' as const }],
-    });
-    await world.say('ana', 'first', photo('1.jpg'));
-    await world.say('ana', 'words');
-    await world.clock.advance(600);
-    await world.say('ana', 'last', photo('2.jpg'));
-    await world.clock.advance(600);
-    assert.deepEqual(await world.dispatch(), []);
-    await world.clock.advance(400);
-    assert.deepEqual((await world.dispatch())[0]?.messages, ['first', 'words', 'last']);
-  },
-);
 
 eachDatabase('R4: deleting a message whose edit still waits cancels its run too', async (_t, open) => {
   const db = await open();
