@@ -148,6 +148,11 @@ export interface Adapter {
     chat?(chat: string): Promise<{ title: string }>;
   };
   http?(request: ChannelRequest): Promise<Response>;
+  /**
+   * Asked before `http`, while nothing of the body is read: the request has none yet. Null lets it in. Who has no right
+   * to be heard must be refused here, or strangers fill the memory with bodies (rule 9).
+   */
+  authorize?(request: ChannelRequest): Response | null;
 }
 
 /** A platform as a folder: `adapters/<type>/index.ts` exports one of these, `src/plugins.ts` lists it. */
