@@ -93,6 +93,9 @@ function create(config: TelegramConfig, context: AdapterContext): Adapter {
     return me;
   }
 
+  /** Before the start there is nobody to store anything: 503 makes Telegram come again. */
+  const unheard = () => new Response(null, { status: config.mode === 'webhook' ? 503 : 404 });
+
   return {
     features,
     // A second poll ends the first one with 409; a webhook may be answered by any process.
@@ -168,9 +171,8 @@ function create(config: TelegramConfig, context: AdapterContext): Adapter {
         }
       },
     },
-    // Before the start there is nobody to store anything: 503 makes Telegram come again.
-    http: async (request) =>
-      webhook?.http(request) ?? new Response(null, { status: config.mode === 'webhook' ? 503 : 404 }),
+    http: async (request) => webhook?.http(request) ?? unheard(),
+    authorize: (request) => (webhook ? webhook.authorize(request) : unheard()),
     async stop() {
       await receiver?.stop();
     },

@@ -18,6 +18,8 @@ const connectionsMax = 40;
 
 export interface Webhook extends Receiver {
   http(request: ChannelRequest): Promise<Response>;
+  /** Reads nothing of the body. */
+  authorize(request: ChannelRequest): Response | null;
 }
 
 interface WebhookParts extends ReceiverParts {
@@ -71,18 +73,23 @@ export function createWebhook(parts: WebhookParts): Webhook {
     return false;
   }
 
-  async function http({ request, path }: ChannelRequest): Promise<Response> {
+  function authorize({ request, path }: ChannelRequest): Response | null {
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
     const shown = request.headers.get(secretHeader);
     if (shown === null) return new Response(null, { status: 401 });
     if (secret === undefined) return new Response(null, { status: 503 });
     if (!sameSecret(shown, secret)) return new Response(null, { status: 403 });
     if (path !== '/' && path !== '') return new Response(null, { status: 404 });
-    if (signal.aborted || me === undefined) return new Response(null, { status: 503 });
+    return signal.aborted || me === undefined ? new Response(null, { status: 503 }) : null;
+  }
+
+  async function http(asked: ChannelRequest): Promise<Response> {
+    const refusal = authorize(asked);
+    if (refusal || me === undefined) return refusal ?? new Response(null, { status: 503 });
     let update: unknown;
     try {
       // The gateway's HTTP port has bounded the body already.
-      update = JSON.parse(await request.text());
+      update = JSON.parse(await asked.request.text());
     } catch {
       // Cut off on the way: Telegram sends it again.
       return new Response(null, { status: 400 });
@@ -96,6 +103,7 @@ export function createWebhook(parts: WebhookParts): Webhook {
   return {
     run: () => (running = run()),
     http,
+    authorize,
     async stop() {
       stopping.abort();
       await intake.stop();

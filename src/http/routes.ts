@@ -6,7 +6,7 @@ import { sha256 } from '../base/digest.ts';
 import { messageOf } from '../base/errors.ts';
 import { readSession, type SignedIn } from '../store/sessions.ts';
 import type { ChannelRequest } from '../types/adapter.ts';
-import { readBounded } from './body.ts';
+import { createBodyBudget, headOf, readBounded } from './body.ts';
 import { readToken } from './cookies.ts';
 import { isForwarded, isLoopback, judge } from './guard.ts';
 import { howToSignIn, noticePage, pageHeaders } from './pages.ts';
@@ -32,7 +32,8 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
   const { clock, log, db, streams } = parts;
   const app = new Hono<Env>();
   const isReady = createReadyCheck();
-  const signIn = createSignIn({ ...parts, secure, endStreams: (session) => streams.end(session) });
+  const bodies = createBodyBudget();
+  const signIn = createSignIn({ ...parts, bodies, secure, endStreams: (session) => streams.end(session) });
 
   /** Cookies travel encrypted only where the visitor came by the public https address. */
   function secure(c: Context): boolean {
@@ -138,10 +139,16 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
     path: string,
     session: ChannelRequest['session'],
   ): Promise<Response> {
-    const request = await readBounded(c.req.raw);
-    if (!request) return c.json({ error: 'The request is larger than 1 MiB.' }, 413);
-    if (!channel.adapter.http) return c.notFound() as Response;
-    const response = await channel.adapter.http({ request, path, session });
+    const { adapter } = channel;
+    if (!adapter.http) return c.notFound() as Response;
+    const refusal = adapter.authorize?.({ request: headOf(c.req.raw), path, session });
+    if (refusal) return closing(refusal);
+    const read = await readBounded(c.req.raw, bodies);
+    if (read.request === null)
+      return read.status === 413
+        ? c.json({ error: 'The request is larger than 1 MiB.' }, 413)
+        : c.json({ error: 'Too much is being sent at once. Try again.' }, 503, { 'Retry-After': '2' });
+    const response = await adapter.http({ request: read.request, path, session }).finally(read.release);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
     const admitted = streams.admit(response, c.get('session')?.id ?? '');
     return admitted ?? c.json({ error: 'Too many open pages. Close some.' }, 503, { 'Retry-After': '30' });
@@ -155,4 +162,11 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
     return c.json({ error: 'Something went wrong here. Try again.' }, 500);
   });
   return app;
+}
+
+/** Whoever is not heard does not go on sending the body either. */
+function closing(refusal: Response): Response {
+  const headers = new Headers(refusal.headers);
+  headers.set('Connection', 'close');
+  return new Response(refusal.body, { status: refusal.status, headers });
 }

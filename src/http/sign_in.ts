@@ -12,7 +12,7 @@ import {
   removeExpiredSignIns,
   type SignedIn,
 } from '../store/sessions.ts';
-import { readBounded } from './body.ts';
+import { type BodyBudget, readBounded } from './body.ts';
 import { readToken, sessionCookie } from './cookies.ts';
 import { assets, howToSignIn, noticePage, redeemPage } from './pages.ts';
 
@@ -21,6 +21,7 @@ const formBytesMax = 4_096;
 export interface SignInParts {
   db: Db;
   clock: Clock;
+  bodies: BodyBudget;
   /** Makes the visitor the owner, in the transaction that uses the link up: a throw leaves the link good. */
   onOwner(who: SignedIn, q: Transaction): Promise<void>;
   port(): number;
@@ -40,8 +41,9 @@ export function createSignIn(parts: SignInParts) {
   }
 
   async function redeem(c: Context): Promise<Response> {
-    const request = await readBounded(c.req.raw, formBytesMax);
-    const code = request ? new URLSearchParams(await request.text()).get('code') : null;
+    const read = await readBounded(c.req.raw, parts.bodies, formBytesMax);
+    const code = read.request && new URLSearchParams(await read.request.text()).get('code');
+    if (read.request) read.release();
     const now = clock.now();
     const token = await db.tx(async (q) => {
       await removeExpiredSignIns(q, now);

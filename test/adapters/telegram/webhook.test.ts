@@ -180,3 +180,17 @@ test('R88: after stop a call is answered 503, so that Telegram keeps the update'
   assert.equal(harness.stored.length, 0);
   assert.equal(telegram.pending, 1);
 });
+
+test('R9: a stranger is refused by the headers alone; when polling there is no such address', async (t) => {
+  const { harness } = await begin(t);
+  await harness.start();
+  const judged = (headers: Record<string, string>, of = harness) => {
+    const request = new Request('http://gateway/telegram/helper', { method: 'POST', headers });
+    return of.adapter.authorize!({ request, path: '/', session: null })?.status ?? null;
+  };
+  assert.equal(judged({}), 401);
+  assert.equal(judged({ 'X-Telegram-Bot-Api-Secret-Token': 'wrong' }), 403);
+  assert.equal(judged({ 'X-Telegram-Bot-Api-Secret-Token': secret }), null);
+  const polling = (await begin(t, { config: { mode: 'polling' } })).harness;
+  assert.equal(judged({ 'X-Telegram-Bot-Api-Secret-Token': secret }, polling), 404);
+});
