@@ -6,7 +6,7 @@ import type { AdapterContext, ChannelRequest } from '../../src/types/adapter.ts'
 import type { IncomingMessage } from '../../src/types/message.ts';
 import { loadAssets } from './assets.ts';
 import { openEvents } from './events.ts';
-import { bodyOf, commandOf, lineHtml, lineOf } from './line.ts';
+import { bodyOf, commandOf, lineOf, linesHtml } from './line.ts';
 import { pageHtml } from './page.ts';
 import type { Room } from './room.ts';
 
@@ -55,14 +55,16 @@ export function createApi({ context, roomOf, accept }: ApiParts) {
     const shown = [...lines].sort((a, b) => lineOf(a).at - lineOf(b).at || a.seq - b.seq);
     const theme =
       /(?:^|;\s*)gatehouse_theme=(light|dark)(?:;|$)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? null;
-    const html = pageHtml({ name, account, theme, after, lines: shown.map(lineHtml), cut: lines.length === linesMax });
+    const rendered = await linesHtml(shown);
+    const html = pageHtml({ name, account, theme, after, lines: rendered, cut: lines.length === linesMax });
     return new Response(html, { headers: { 'Content-Type': 'text/html; charset=utf-8' } });
   }
 
   async function messages(request: Request, { account }: Who): Promise<Response> {
     const lines = await journal.read(account, { after: positionOf(request), limit: linesMax });
+    const rendered = await linesHtml(lines);
     return Response.json(
-      lines.map((line) => ({ seq: line.seq, key: line.key, ...lineOf(line), html: lineHtml(line) })),
+      lines.map((line, i) => ({ seq: line.seq, key: line.key, ...lineOf(line), html: rendered[i] })),
     );
   }
 

@@ -1,6 +1,8 @@
 /** One line of a chat: how it is kept in the journal and how it looks on the page. Pure. */
 import type { JournalBody, JournalLine } from '../../src/types/adapter.ts';
-import { escapeHtml, renderMarkdown } from './render.ts';
+import { createRendering, escapeHtml } from './render.ts';
+
+const { render } = createRendering();
 
 /** `at` orders the lines: for an answer, when its first piece was seen. */
 export interface Line {
@@ -36,13 +38,23 @@ export function lineHtml(line: JournalLine): string {
   const begins = command?.name === 'new' && command.args === '';
   const kind = who === 'bot' ? 'bot' : begins ? 'me fence' : command ? 'me command' : 'me';
   const said = begins ? 'New conversation' : escapeHtml(text);
-  const words = who === 'bot' ? `<div class="prose">${renderMarkdown(text)}</div>` : `<div class="words">${said}</div>`;
+  const words = who === 'bot' ? `<div class="prose">${render(text)}</div>` : `<div class="words">${said}</div>`;
   const speaker = `<h2 class="unseen">${who === 'bot' ? 'Answer' : 'You'}</h2>`;
   const answer = answerId === undefined ? '' : ` data-answer="${escapeHtml(answerId)}"`;
   return (
     `<article class="line ${kind}" data-key="${escapeHtml(line.key)}" data-seq="${line.seq}" data-at="${at}"${answer}>` +
     `${speaker}${words}<footer>${timeHtml(at)}</footer></article>`
   );
+}
+
+/** Others get their turn between two lines: two hundred long ones take half a second. */
+export async function linesHtml(lines: readonly JournalLine[]): Promise<string[]> {
+  const rendered: string[] = [];
+  for (const line of lines) {
+    rendered.push(lineHtml(line));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return rendered;
 }
 
 /** The page shows it in the reader's zone; without its script it is UTC. */

@@ -6,6 +6,9 @@ import { type Block, type Inline, parseMarkdown, type Table } from '../../src/ba
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
+/** Of all pages together: some hundred long answers. */
+const keptCharsMax = 8_000_000;
+
 /** For text and for quoted attribute values. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
@@ -13,6 +16,36 @@ export function escapeHtml(text: string): string {
 
 export function renderMarkdown(markdown: string): string {
   return renderBlocks(parseMarkdown(markdown));
+}
+
+/**
+ * Renders what stays as it is only once: a page of long answers is otherwise parsed again with every load. What was not
+ * asked for longest goes first when markdown and HTML together pass the bound.
+ */
+export function createRendering(charsMax: number = keptCharsMax): {
+  render(markdown: string): string;
+  chars(): number;
+} {
+  const kept = new Map<string, string>();
+  let chars = 0;
+  return {
+    render(markdown) {
+      const known = kept.get(markdown);
+      const html = known ?? renderMarkdown(markdown);
+      const size = markdown.length + html.length;
+      if (known !== undefined) kept.delete(markdown);
+      else if (size > charsMax) return html;
+      else chars += size;
+      kept.set(markdown, html);
+      for (const [oldest, its] of kept) {
+        if (chars <= charsMax) break;
+        kept.delete(oldest);
+        chars -= oldest.length + its.length;
+      }
+      return html;
+    },
+    chars: () => chars,
+  };
 }
 
 export function renderBlocks(blocks: readonly Block[]): string {

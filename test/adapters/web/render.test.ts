@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandOf, lineHtml } from '../../../adapters/web/line.ts';
-import { renderBlocks, renderMarkdown } from '../../../adapters/web/render.ts';
+import { commandOf, lineHtml, linesHtml } from '../../../adapters/web/line.ts';
+import { createRendering, renderBlocks, renderMarkdown } from '../../../adapters/web/render.ts';
 import type { Block } from '../../../src/base/markdown.ts';
 
 const text = (words: string) => ({ type: 'text' as const, text: words });
@@ -141,4 +141,35 @@ test('R18: a command is a message that begins with one', () => {
   assert.deepEqual(commandOf(' /Policy set  x\ny '), { name: 'policy', args: 'set  x\ny' });
   for (const words of ['/etc/hosts', '/ new', 'a /new', '//', '/', '/1', '!new'])
     assert.equal(commandOf(words), null, words);
+});
+
+test('what was rendered is kept, the least asked for goes first, and the bound holds', () => {
+  // 4 characters of markdown and 11 of HTML each.
+  const rendering = createRendering(45);
+  for (const text of ['aaaa', 'bbbb', 'cccc', 'aaaa', 'dddd']) rendering.render(text);
+  assert.equal(rendering.chars(), 45);
+  assert.equal(rendering.render('aaaa'), '<p>aaaa</p>');
+  assert.equal(rendering.render('x'.repeat(60)), `<p>${'x'.repeat(60)}</p>`);
+  assert.equal(rendering.chars(), 45);
+});
+
+test('a long text is parsed once, however often the page is loaded', () => {
+  const rendering = createRendering();
+  const text = '- item *x* with `code`\n'.repeat(2_000);
+  const msOf = () => {
+    const began = performance.now();
+    rendering.render(text);
+    return performance.now() - began;
+  };
+  const first = msOf();
+  assert.ok(Math.min(msOf(), msOf(), msOf()) < first / 10);
+});
+
+test('others get their turn while a page of many lines is rendered', async () => {
+  const order: string[] = [];
+  const line = { seq: 1, key: 'k', body: { who: 'bot', text: 'hello', at: 0 }, createdAt: 0 };
+  const rendered = linesHtml([line, line]).then((lines) => order.push(`${lines.length} lines`));
+  setImmediate(() => order.push('somebody else'));
+  await rendered;
+  assert.deepEqual(order, ['somebody else', '2 lines']);
 });
