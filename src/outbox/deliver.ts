@@ -181,7 +181,10 @@ export function createDeliver(parts: DeliverParts): Deliver {
     if (attempt.uncertain) {
       const found = adapter.features.reconcile === 'find' ? await adapter.find?.(message) : null;
       if (found) return found;
-      if (row.unknownSends >= limits.unknownSendsMax)
+      // A second notice is worse than none, where the platform shows it again.
+      const once = row.priority === outboxPriority.notice && adapter.features.reconcile === false;
+      const most = once ? 0 : limits.unknownSendsMax;
+      if (row.unknownSends >= most)
         throw new DeliveryError('whether it arrived could not be found out', { outcome: 'unknown', permanent: true });
     }
     attempt.sends = true;
@@ -206,7 +209,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
       await parts.onMigrated(row.place.channel, row.place.chat, failure.migratedTo);
       return;
     }
-    if (failure.permanent) return settleFailed(row, failure.message);
+    if (failure.permanent) return settleFailed(row, failure);
     const unknown = failure.outcome === 'unknown' && sends;
     if (failure.retryAfterMs !== undefined) {
       paceOf(row.place.channel)?.slow(row.place.chat, failure.retryAfterMs, now);
@@ -218,14 +221,17 @@ export function createDeliver(parts: DeliverParts): Deliver {
     await settle(row, { state: 'pending', error: failure.message, notBefore, unknown });
   }
 
-  async function settleFailed(row: OutboxRow, error: string): Promise<void> {
+  async function settleFailed(row: OutboxRow, failure: DeliveryError): Promise<void> {
+    const error = failure.message;
+    const known = failure.outcome === 'not_sent';
     parts.count('outbox_failed');
     log.error(
       { outbox: row.id, run: row.runId, channel: row.place.channel, error },
-      'a message could not be delivered',
+      known ? 'a message could not be delivered' : 'whether a message arrived could not be found out, it is given up',
     );
     await settle(row, { state: 'failed', error });
-    await parts.onFailed(row, error);
+    // It may stand there: saying that it does not would be a guess.
+    if (known) await parts.onFailed(row, error);
   }
 
   /**

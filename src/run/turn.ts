@@ -147,11 +147,18 @@ async function steer(work: Work): Promise<void> {
 
 /** The last step's words; a model that says its piece before a tool call and nothing after it has answered there. */
 function textOf(work: Work, answer: ModelAnswer): string {
-  const earlier = work.steps.findLast((step) => step.kind === 'assistant' && step.message.text.trim() !== '');
+  const earlier = work.steps.findLast((step) => step.kind === 'assistant' && !isEmpty(work, step.message.text));
   const before = earlier?.kind === 'assistant' ? earlier.message.text : '';
-  const text = answer.text.trim() === '' ? before : answer.text;
-  const shown = text.trim() === '' ? work.words.emptyAnswer : text;
+  const text = isEmpty(work, answer.text) ? before : answer.text;
+  const shown = isEmpty(work, text) ? work.words.emptyAnswer : text;
   return answer.finish === 'length' ? `${shown}\n\n_${work.words.answerCut}_` : shown;
+}
+
+/** Nothing would be visible of it, as of an empty code block. */
+function isEmpty({ adapter }: Work, text: string): boolean {
+  if (text.trim() === '') return true;
+  const { measure, textLength } = adapter.limits;
+  return text.length <= textLength && measure(text) === 0;
 }
 
 function answered(work: Work, text: string) {
