@@ -22,6 +22,8 @@ export interface AnswerStream {
   reset(): void;
   /** Resolves when nothing of this stream is under way any more, so that the final text comes last. */
   close(): Promise<void>;
+  /** Takes a preview away that no message will take the place of. */
+  clear(): Promise<void>;
   /** The run is another process's now: nothing more is written, not even what is under way. */
   abandon(): void;
 }
@@ -51,7 +53,7 @@ const editEveryMs = 1_000;
 /** An edit under way may take this long before the final text is written all the same. */
 const closeWaitMs = 5_000;
 
-const silent: AnswerStream = { add() {}, reset() {}, close: async () => {}, abandon() {} };
+const silent: AnswerStream = { add() {}, reset() {}, close: async () => {}, clear: async () => {}, abandon() {} };
 
 export function openStream(parts: StreamParts): AnswerStream {
   const { adapter, clock } = parts;
@@ -133,6 +135,12 @@ export function openStream(parts: StreamParts): AnswerStream {
       const giveUp = clock.after(closeWaitMs, () => abort.abort(new Error('the answer is complete')));
       await active;
       giveUp();
+    },
+    async clear() {
+      if (mode !== 'preview' || shown === '') return;
+      await adapter.preview?.(parts.place, parts.runId, '').catch((error) => {
+        parts.log.debug({ run: parts.runId, err: error }, `a preview was not taken away: ${messageOf(error)}`);
+      });
     },
     abandon() {
       closed = true;

@@ -45,6 +45,7 @@ export async function finish(
   await work.stream.close();
   work.status.end();
   const now = parts.clock.now();
+  let isShown = false;
   await parts.db.tx(async (q) => {
     await assertOwned(q, run.id, parts.owner);
     await writeOpening(q, work, now);
@@ -66,7 +67,9 @@ export async function finish(
       activeMs: work.activeMs(),
     };
     await endRun(q, ending, work.adapter.limits, now);
+    isShown = ending.shown !== null;
   });
+  if (!isShown) void work.stream.clear();
   work.unbooked.length = 0;
   countEnd(parts, outcome.state);
   work.log.info(
