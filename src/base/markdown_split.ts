@@ -62,6 +62,45 @@ export function splitMarkdown(source: string, limit: number, measure: (markdown:
   return parts;
 }
 
+/** A longer source is cut by lines first: the tree's cost grows faster than the text. */
+const wholeCharsMax = 60_000;
+const pieceCharsMax = 15_000;
+const fenceLine = /^ {0,3}(`{3,}|~{3,})/;
+
+/** Cheap pieces of a very long source, cut between lines, fences closed and opened again; one piece of any other. */
+export function roughPieces(source: string): string[] {
+  if (source.length <= wholeCharsMax) return [source];
+  const pieces: string[] = [];
+  let lines: string[] = [];
+  let length = 0;
+  let fence: { opening: string; mark: string } | null = null;
+  for (const line of source.split('\n').flatMap(shortLines)) {
+    if (length + line.length > pieceCharsMax && length > 0) {
+      pieces.push([...lines, ...(fence ? [fence.mark] : [])].join('\n'));
+      lines = fence ? [fence.opening] : [];
+      length = 0;
+    }
+    lines.push(line);
+    length += line.length + 1;
+    const mark = fenceLine.exec(line)?.[1];
+    if (mark && !fence) fence = { opening: line.slice(0, 100), mark };
+    else if (mark && fence && mark.startsWith(fence.mark) && line.trim() === mark) fence = null;
+  }
+  return [...pieces, lines.join('\n')];
+}
+
+function shortLines(line: string): string[] {
+  if (line.length <= pieceCharsMax) return [line];
+  const parts: string[] = [];
+  for (let at = 0; at < line.length; ) {
+    let end = Math.min(line.length, at + pieceCharsMax);
+    if (end < line.length && line.codePointAt(end - 1)! > 0xffff) end -= 1;
+    parts.push(line.slice(at, end));
+    at = end;
+  }
+  return parts;
+}
+
 function takePart(blocks: readonly Block[], space: Space): Taken {
   let left = blocks;
   for (;;) {

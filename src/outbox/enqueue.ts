@@ -1,7 +1,7 @@
 /** Puts what people shall see into the outbox, inside the transaction of what it tells about. */
 import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
-import { splitMarkdown } from '../base/markdown_split.ts';
+import { roughPieces, splitMarkdown } from '../base/markdown_split.ts';
 import type { Transaction } from '../store/db.ts';
 import { addOutboxRow, outboxPriority } from '../store/outbox.ts';
 import type { AdapterLimits } from '../types/adapter.ts';
@@ -10,12 +10,40 @@ import type { Place } from '../types/message.ts';
 export interface Outgoing {
   place: Place;
   direct: boolean;
-  markdown: string;
+  /** In an array: parts as `messagesOf` makes them. */
+  markdown: string | readonly string[];
   runId: string | null;
   replyTo: string | null;
   priority: 'answer' | 'notice';
   /** The outbox id of the message whose words the first part replaces. */
   replaces?: string;
+}
+
+type TextLimits = Pick<AdapterLimits, 'textLength' | 'measure'>;
+
+/** Of an answer, before the transaction that enqueues it: a long one takes its time, and others go on in between. */
+export async function messagesOf(markdown: string, adapterLimits: TextLimits): Promise<string[]> {
+  const parts: string[] = [];
+  const pieces = roughPieces(markdown.slice(0, limits.answerCharsMax));
+  for (const [index, piece] of pieces.entries()) {
+    if (index > 0) await new Promise((resolve) => setImmediate(resolve));
+    // One piece is sent as it is; of several, one that shows nothing is no message.
+    parts.push(
+      ...fitted(piece, adapterLimits).filter((part) => pieces.length === 1 || adapterLimits.measure(part) > 0),
+    );
+  }
+  return parts;
+}
+
+/** The parts with a last line below them: in the last one if it has room, else as one more. */
+export function withLastLine(parts: readonly string[], line: string, { textLength, measure }: TextLimits): string[] {
+  const last = `${parts.at(-1) ?? ''}${line}`;
+  return measure(last) <= textLength ? [...parts.slice(0, -1), last] : [...parts, line.trim()];
+}
+
+function fitted(markdown: string, { textLength, measure }: TextLimits): string[] {
+  const text = markdown.slice(0, limits.answerCharsMax);
+  return measure(text) <= textLength ? [text] : splitMarkdown(text, textLength, measure);
 }
 
 /**
@@ -25,14 +53,10 @@ export interface Outgoing {
 export async function enqueue(
   q: Transaction,
   outgoing: Outgoing,
-  adapterLimits: Pick<AdapterLimits, 'textLength' | 'measure'>,
+  adapterLimits: TextLimits,
   now: number,
 ): Promise<string[]> {
-  const text = outgoing.markdown.slice(0, limits.answerCharsMax);
-  const parts =
-    adapterLimits.measure(text) <= adapterLimits.textLength
-      ? [text]
-      : splitMarkdown(text, adapterLimits.textLength, adapterLimits.measure);
+  const parts = typeof outgoing.markdown === 'string' ? fitted(outgoing.markdown, adapterLimits) : outgoing.markdown;
   const ids: string[] = [];
   for (const [index, markdown] of parts.entries()) {
     const id = newId(now);

@@ -87,8 +87,9 @@ export function openStream(parts: StreamParts): AnswerStream {
   /** What fits one message of the platform; the rest comes with the final text. */
   const visible = () => {
     const { measure, textLength } = adapter.limits;
-    if (measure(text) <= textLength) return text;
-    return splitMarkdown(text.slice(0, textLength * 2), textLength, measure)[0] ?? '';
+    const head = text.slice(0, textLength * 2);
+    if (head === text && measure(text) <= textLength) return text;
+    return splitMarkdown(head, textLength, measure)[0] ?? '';
   };
 
   async function show(): Promise<void> {

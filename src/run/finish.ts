@@ -4,7 +4,7 @@
  */
 import { assert } from '../base/errors.ts';
 import { startOfDay } from '../base/time.ts';
-import { enqueue } from '../outbox/enqueue.ts';
+import { enqueue, messagesOf, withLastLine } from '../outbox/enqueue.ts';
 import { appendTurns, readConversation, type Turn } from '../store/conversations.ts';
 import type { Transaction } from '../store/db.ts';
 import { countWaiting, finishMessages } from '../store/inbox.ts';
@@ -44,6 +44,7 @@ export async function finish(
   assert(canBecome(run.state, outcome.state), `a run may go from ${run.state} to ${outcome.state}`);
   await work.stream.close();
   work.status.end();
+  const answer = outcome.markdown === null ? null : await messagesOf(outcome.markdown, work.adapter.limits);
   const now = parts.clock.now();
   let isShown = false;
   await parts.db.tx(async (q) => {
@@ -55,7 +56,8 @@ export async function finish(
     await closeCalls(q, work, now);
     await appendTurns(q, work.conversation, run.id, exchangeOf(work, outcome.history), now);
     const first = await findFirstPiece(q, run.id);
-    const markdown = outcome.markdown === null ? null : outcome.markdown + (await footerOf(q, work, outcome, now));
+    const footer = await footerOf(q, work, outcome, now);
+    const markdown = answer && footer !== '' ? withLastLine(answer, footer, work.adapter.limits) : answer;
     const ending: Ending = {
       run,
       direct: work.conversation.audience === 'direct',
@@ -110,7 +112,7 @@ interface Ending {
   state: Outcome['state'];
   error: string | null;
   /** What people see; null = nothing. */
-  shown: string | null;
+  shown: string | readonly string[] | null;
   /** The outbox row of the first piece, whose message gets these words. */
   replaces: string | null;
   activeMs: number;
