@@ -63,6 +63,33 @@ export const limits = {
   modelArgumentsCharsMax: 400_000,
   modelCallsMax: 64,
 
+  /** Skills; how long one may run is its manifest's `timeout_seconds` */
+  skillTimeoutMsDefault: 30_000,
+  skillTimeoutSecondsMax: 24 * 3_600,
+  skillNameCharsMax: 64,
+  skillManifestBytesMax: 256 * 1024,
+  skillFolderBytesMax: 64 * 1024 * 1024,
+  skillFolderFilesMax: 2_000,
+  skillSearchDepthMax: 16,
+  skillSearchEntriesMax: 50_000,
+
+  /** One call in the sandbox; memory is of all its processes where there is a cgroup, else of each */
+  sandboxesAtOnceMax: 16,
+  sandboxMemoryBytesMax: 512 * 1024 * 1024,
+  sandboxAddressBytesMax: 4 * 1024 * 1024 * 1024,
+  sandboxProcessesMax: 128,
+  sandboxOpenFilesMax: 1_024,
+  sandboxFileBytesMax: 64 * 1024 * 1024,
+  sandboxTmpBytesMax: 64 * 1024 * 1024,
+  sandboxSharedMemoryBytesMax: 16 * 1024 * 1024,
+  sandboxCpuPerWallMax: 2,
+  sandboxStdoutBytesMax: 16 * 1024 * 1024,
+  sandboxStderrTailBytes: 4 * 1024,
+  sandboxLogLinesMax: 1_000,
+  sandboxLogLineCharsMax: 2_000,
+  sandboxEndMsMax: 1_000,
+  sandboxSelfTestMsMax: 10_000,
+
   /** HTTP */
   httpBodyBytesMax: 1024 * 1024,
 } as const;
