@@ -12,9 +12,12 @@ execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 
   cwd: root,
   stdio: 'inherit',
 });
-// Pages, styles and SQL are used as they are.
-for (const path of globSync('{src,adapters,capabilities,migrations}/**/*.{sql,css,js,svg,html,json,proto,md}', {
-  cwd: root,
-}))
+// Pages, styles, SQL and example skills are used as they are.
+for (const path of globSync(
+  '{src,adapters,capabilities,migrations}/**/*.{sql,css,js,mjs,sh,py,svg,html,json,proto,md}',
+  {
+    cwd: root,
+  },
+))
   cpSync(join(root, path), join(dist, path));
 console.log('built dist/');

@@ -14,6 +14,7 @@ const rows = [
   ['outbox', 'people'],
   ['capability'],
   ['tools', 'approvals'],
+  ['skills'],
   ['inbox'],
   ['run'],
   ['http'],
