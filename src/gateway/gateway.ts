@@ -24,7 +24,7 @@ import { createWorker } from '../run/worker.ts';
 import type { CommitHooks, Db } from '../store/db.ts';
 import { createDataFolder } from '../store/lock.ts';
 import { openOwnStore } from '../store/open.ts';
-import { freeForeignSends, isReplaced, outboxPriority } from '../store/outbox.ts';
+import { freeForeignSends, isReplaced } from '../store/outbox.ts';
 import { freeForeignRuns, readRun } from '../store/runs.ts';
 import type { SignedIn } from '../store/sessions.ts';
 import { createValueStore } from '../store/values.ts';
@@ -150,14 +150,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async onFailed(row) {
       // Once, and never about the notice itself, so that an unreachable chat does not fill the outbox.
       const adapter = channels.adapterOf(row.place.channel);
-      if (!adapter || row.runId === null || row.priority === outboxPriority.notice) return;
+      if (!adapter || row.runId === null) return;
       await db.tx(async (q) => {
         // A first piece: the whole answer is still to come, as a message of its own.
         const run = await readRun(q, row.runId ?? '');
         if ((run && !isFinal(run.state)) || (await isReplaced(q, row))) return;
         const markdown = wordsFor(null, settings.language).undeliverable;
-        const notice = { place: row.place, direct: row.direct, markdown, runId: null, replyTo: null };
-        await enqueue(q, { ...notice, priority: 'notice' }, adapter.limits, clock.now());
+        const report = { place: row.place, direct: row.direct, markdown, runId: null, replyTo: null };
+        await enqueue(q, { ...report, priority: 'report' }, adapter.limits, clock.now());
       });
     },
     count: metrics.count,

@@ -181,8 +181,8 @@ export function createDeliver(parts: DeliverParts): Deliver {
     if (attempt.uncertain) {
       const found = adapter.features.reconcile === 'find' ? await adapter.find?.(message) : null;
       if (found) return found;
-      // A second notice is worse than none, where the platform shows it again.
-      const once = row.priority === outboxPriority.notice && adapter.features.reconcile === false;
+      // A second report is worse than none, where the platform shows it again.
+      const once = row.priority === outboxPriority.report && adapter.features.reconcile === false;
       const most = once ? 0 : limits.unknownSendsMax;
       if (row.unknownSends >= most)
         throw new DeliveryError('whether it arrived could not be found out', { outcome: 'unknown', permanent: true });

@@ -14,7 +14,7 @@ export interface Outgoing {
   markdown: string | readonly string[];
   runId: string | null;
   replyTo: string | null;
-  priority: 'answer' | 'notice';
+  priority: 'answer' | 'notice' | 'report';
   /** The outbox id of the message whose words the first part replaces. */
   replaces?: string;
 }

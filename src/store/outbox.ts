@@ -15,9 +15,10 @@ export type OutboxKind = 'send' | 'edit';
 
 /**
  * Lower goes first when an account's budget is short (rule 85). `rest` is what follows the first message of a long
- * answer; only it is paced before a platform complains, since everything else answers something that came in.
+ * answer; only it is paced before a platform complains, since everything else answers something that came in. A `report`
+ * says that a delivery failed; it answers nobody and is the only thing that is rather lost than said twice.
  */
-export const outboxPriority = { answer: 1, rest: 2, notice: 3 } as const;
+export const outboxPriority = { answer: 1, rest: 2, notice: 3, report: 4 } as const;
 
 export interface OutboxRow {
   id: string;

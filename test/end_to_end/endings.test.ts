@@ -30,17 +30,28 @@ test('D3: of an answer that may have arrived nobody says that it did not', bound
   assert.equal(callsOf(telegram, 'sendMessage').length, 6);
 });
 
-test('D3: a notice that may have arrived is not repeated', bounded, async (t) => {
-  const { telegram, model, alice, chat, world, pass } = await startTimedWorld(t);
+test('D3: the reply to a command comes at least once, also when its first sending is in doubt', bounded, async (t) => {
+  const { telegram, alice, chat, pass } = await startTimedWorld(t);
   telegram.fault({ do: 'close_after', method: 'sendMessage', times: 1 });
   telegram.say(chat, alice, '/whoami');
+  await pass(telegram.until('the second one', () => telegram.visible(chat, { fromBot: true }).length === 2));
+});
+
+test('D3: a report of a failed delivery that may have arrived is not repeated', bounded, async (t) => {
+  const { telegram, model, alice, chat, world, pass } = await startTimedWorld(t);
+  telegram.fault({ do: 'error', code: 400, description: 'Bad Request: message is too long', method: 'sendMessage' });
+  telegram.fault({ do: 'close_after', method: 'sendMessage', nth: 2 });
+  model.script({ text: 'refused' }, { text: 'the next' });
+  telegram.say(chat, alice, 'hi');
   const failed = async () => {
-    while ((await world.gateway.db.all(`select id from outbox where state = 'failed'`)).length === 0)
+    while ((await world.gateway.db.all(`select id from outbox where state = 'failed'`)).length < 2)
       await new Promise((resolve) => setImmediate(resolve));
   };
   await pass(failed());
-  model.script({ text: 'the next' });
-  telegram.say(chat, alice, 'hi');
+  telegram.say(chat, alice, 'again');
   await pass(telegram.waitForMessage(chat, 'the next'));
-  assert.equal(callsOf(telegram, 'sendMessage').length, 2);
+  assert.deepEqual(
+    telegram.visible(chat, { fromBot: true }).map((message) => message.text),
+    ['An answer could not be delivered here; it is kept in the log.', 'the next'],
+  );
 });
