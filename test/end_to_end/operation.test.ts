@@ -72,7 +72,10 @@ test(
     const link = await site.run('link');
     assert.ok(link.out.startsWith(`${gateway.url}/signin`), link.out);
     assert.match(link.out, /\nSigns in as the owner \(page:owner\)\. .*\nThis address works on this machine only; /);
-    assert.match((await site.run('link', '--name', 'Zoë B.')).out, /\nSigns in as Zoë B\. \(page:zoë-b-[0-9a-f]{8}\)\. /);
+    assert.match(
+      (await site.run('link', '--name', 'Zoë B.')).out,
+      /\nSigns in as Zoë B\. \(page:zoë-b-[0-9a-f]{8}\)\. /,
+    );
     const nobody = await site.run('link', '--name', '?!');
     assert.match(nobody.err, /"\?!" has no letter or digit to make an account of; give the name of a person/);
     assert.equal((await site.run('pair', 'tg:4711', '--admin')).out, 'tg:4711 (Bob) is an admin now.\n');
