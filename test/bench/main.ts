@@ -29,6 +29,13 @@ interface Row {
   ok: boolean;
 }
 const rows: Row[] = [];
+
+/** Said at once too: the whole takes minutes. */
+function report(row: Row): void {
+  rows.push(row);
+  if (!values.json) process.stderr.write(`  ${row.what}: ${row.measured} (target ${row.target})\n`);
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
 
 function next<T>(child: ChildProcess, fits: (message: T) => boolean): Promise<T> {
@@ -161,7 +168,7 @@ async function compareWithBareBot(): Promise<void> {
   const { bare, gateway } = results as Required<typeof results>;
   const perSecond = (report: { answered: number; ms: number }) => (report.answered / report.ms) * 1000;
   const ratio = perSecond(gateway!.flat) / perSecond(bare!.flat);
-  rows.push({
+  report({
     what: 'throughput, flat out',
     target: '≥ 0.5 × bare grammY',
     measured: `${round(ratio, 2)} × (${round(perSecond(gateway!.flat), 0)}/s against ${round(perSecond(bare!.flat), 0)}/s)`,
@@ -172,7 +179,7 @@ async function compareWithBareBot(): Promise<void> {
     ['p99', 'p99', 50],
   ] as const) {
     const overhead = gateway!.steady[key] - bare!.steady[key];
-    rows.push({
+    report({
       what: `overhead at 50 messages/s, ${name}`,
       target: `≤ ${most} ms`,
       measured: `${round(overhead)} ms (${round(gateway!.steady[key])} against ${round(bare!.steady[key])}, ${round(gateway!.steady[key] / bare!.steady[key], 2)} ×)`,
@@ -180,7 +187,7 @@ async function compareWithBareBot(): Promise<void> {
     });
   }
   const lost = gateway!.flat.unanswered + gateway!.steady.unanswered;
-  rows.push({ what: 'messages without an answer', target: '0', measured: String(lost), ok: lost === 0 });
+  report({ what: 'messages without an answer', target: '0', measured: String(lost), ok: lost === 0 });
 }
 
 async function memory(): Promise<void> {
@@ -200,8 +207,8 @@ async function memory(): Promise<void> {
   const warm = samples.filter(({ answered }) => answered > memoryMessages / 5);
   const slope = slopeOf(warm) * memoryMessages;
   const mb = (bytes: number) => bytes / 1024 / 1024;
-  rows.push({ what: 'idle memory', target: '< 150 MB', measured: `${round(mb(idle), 0)} MB`, ok: mb(idle) < 150 });
-  rows.push({
+  report({ what: 'idle memory', target: '< 150 MB', measured: `${round(mb(idle), 0)} MB`, ok: mb(idle) < 150 });
+  report({
     what: `memory over ${memoryMessages.toLocaleString('en')} messages`,
     target: 'flat (slope ≤ 20 MB)',
     measured: `${round(mb(slope))} MB slope, ${round(mb(samples.at(-1)?.rss ?? 0), 0)} MB at the end`,
@@ -245,7 +252,7 @@ async function startTime(): Promise<void> {
   // The first start fills the compile cache.
   const warm = times.slice(1).toSorted((left, right) => left - right);
   const middle = warm[Math.floor(warm.length / 2)] as number;
-  rows.push({
+  report({
     what: 'npm start until ready, warm checkout',
     target: '≤ 1.5 s',
     measured: `${round(middle / 1000, 2)} s (first ${round((times[0] as number) / 1000, 2)} s)`,
