@@ -107,6 +107,7 @@ function create(config: TelegramConfig, context: AdapterContext): Adapter {
       groupPerMinute: 20,
       accountPerSecond: 30,
       buttonsPerMessage: 100,
+      buttonsPerRow: 8,
       buttonDataBytes: 64,
       fileBytesMax,
     },

@@ -33,6 +33,7 @@ const adapterLimits: AdapterLimits = {
   groupPerMinute: 6_000,
   accountPerSecond: 5_000,
   buttonsPerMessage: 0,
+  buttonsPerRow: 8,
   buttonDataBytes: 0,
   fileBytesMax: 0,
 };
@@ -45,7 +46,7 @@ const foreignLinesMs = 250;
 export function createWebAdapter(context: AdapterContext): Adapter {
   const { clock, journal } = context;
   const rooms = new Map<string, Room>();
-  const accepting = new Set<Promise<void>>();
+  const accepting = new Set<Promise<unknown>>();
   let sink: Inbox | null = null;
   let lookDue = false;
 
@@ -74,7 +75,7 @@ export function createWebAdapter(context: AdapterContext): Adapter {
       if (!sink) throw new DeliveryError('the chat page is stopping', { outcome: 'not_sent' });
       const accepted = sink.accept(event);
       accepting.add(accepted);
-      await accepted.finally(() => accepting.delete(accepted));
+      return accepted.finally(() => accepting.delete(accepted));
     },
   });
 

@@ -2,7 +2,7 @@
 import { messageOf } from '../../src/base/errors.ts';
 import { limits } from '../../src/base/limits.ts';
 import { wellFormed } from '../../src/base/safe_text.ts';
-import type { AdapterContext, ChannelRequest } from '../../src/types/adapter.ts';
+import type { AdapterContext, ChannelRequest, Receipt } from '../../src/types/adapter.ts';
 import type { IncomingMessage } from '../../src/types/message.ts';
 import { loadAssets } from './assets.ts';
 import { openEvents } from './events.ts';
@@ -17,7 +17,7 @@ export interface ApiParts {
   context: AdapterContext;
   roomOf(chat: string): Room;
   /** Resolves when the event is stored; rejects when the page must send it again. */
-  accept(event: IncomingMessage): Promise<void>;
+  accept(event: IncomingMessage): Promise<Receipt | undefined>;
 }
 
 type Who = NonNullable<ChannelRequest['session']>;

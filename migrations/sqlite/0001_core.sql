@@ -14,6 +14,7 @@ create table accounts (
   paired_at integer,
   paired_by text,
   limited_notice_at integer not null default 0,
+  direct_chat text,
   created_at integer not null,
   primary key (channel, user_id)
 ) strict, without rowid;
@@ -123,6 +124,7 @@ create table conversations (
   summary text,
   summary_until integer not null default 0,
   notice_at integer,
+  mode text,
   created_at integer not null
 ) strict, without rowid;
 create unique index conversations_open on conversations (key) where open = 1;
@@ -170,6 +172,7 @@ create table runs (
   reply_to text,
   user_id text not null,
   stop_requested text,
+  resume_at integer,
   active_ms integer not null default 0,
   error text,
   owner text,
@@ -179,6 +182,9 @@ create table runs (
 ) strict, without rowid;
 create unique index runs_active on runs (conversation_id) where state in ('queued', 'running');
 create index runs_conversation on runs (conversation_id);
+-- Parked ones that are decided go on when their lane is free, before what waits there.
+create index runs_resumable on runs (resume_at, conversation_id) where state = 'awaiting_approval' and resume_at is not null;
+create index runs_parked on runs (conversation_id) where state = 'awaiting_approval';
 create index runs_open on runs (id) where state in ('queued', 'running');
 
 -- What the run's transcript consists of, in order; `seq` 0 is the opening user message.
@@ -222,7 +228,7 @@ create table turns (
 ) strict, without rowid;
 create index turns_created on turns (created_at);
 
--- pending → sending → sent | failed; an `edit` waits for the message of its target row.
+-- pending → sending → sent | failed; `posted_at` is the platform's own time; an `edit` waits for the message of its target row.
 create table outbox (
   id text primary key,
   channel text not null,
@@ -234,6 +240,7 @@ create table outbox (
   run_id text,
   reply_to text,
   body text not null,
+  question text,
   priority integer not null,
   state text not null,
   unknown_sends integer not null default 0,
@@ -244,7 +251,8 @@ create table outbox (
   ref text,
   error text,
   created_at integer not null,
-  sent_at integer
+  sent_at integer,
+  posted_at integer
 ) strict, without rowid;
 create index outbox_due on outbox (channel, chat, id) where state in ('pending', 'sending');
 create index outbox_run on outbox (run_id) where run_id is not null;
@@ -292,3 +300,130 @@ create table channel_leases (
   owner text not null,
   lease_until integer not null
 ) strict, without rowid;
+
+-- A question: whether one exact tool call may run, or something the agent asks its person. `batch` is what one step
+-- asked together; `requester` and everything below `state` are people's. pending → approved | denied | expired | withdrawn.
+create table approvals (
+  id text primary key,
+  batch text not null,
+  position integer not null,
+  run_id text not null references runs(id),
+  step integer not null,
+  call_id text not null,
+  kind text not null,
+  agent text not null,
+  binding text not null,
+  channel text not null,
+  chat text not null,
+  thread text,
+  direct integer not null,
+  requester text,
+  requester_account text not null,
+  capability text not null,
+  tool text not null,
+  name text not null,
+  definition text not null,
+  digest text not null,
+  input text not null,
+  message text,
+  options text,
+  approvers text not null,
+  dual integer not null,
+  grantable text,
+  code text not null,
+  state text not null,
+  decided_by text,
+  decided_at integer,
+  reason text,
+  answer text,
+  created_at integer not null,
+  expires_at integer not null
+) strict, without rowid;
+create index approvals_batch on approvals (batch, position);
+create index approvals_run on approvals (run_id, step);
+create index approvals_pending on approvals (expires_at, id) where state = 'pending';
+create index approvals_open_here on approvals (channel, chat) where state = 'pending';
+create index approvals_code on approvals (channel, chat, code, created_at);
+
+-- Who has said yes so far; two rows where two people must (rule 57).
+create table signatures (
+  approval_id text not null references approvals(id),
+  person_id text not null,
+  account text not null,
+  admin integer not null,
+  signed_at integer not null,
+  primary key (approval_id, person_id)
+) strict, without rowid;
+
+-- One message that shows a batch; its buttons carry this id. `ref` is bound by the first authentic press where that
+-- comes before the result of the send.
+create table cards (
+  id text primary key,
+  batch text not null,
+  channel text not null,
+  chat text not null,
+  thread text,
+  direct integer not null,
+  outbox_id text not null,
+  ref text,
+  created_at integer not null
+) strict, without rowid;
+create index cards_batch on cards (batch);
+create index cards_outbox on cards (outbox_id);
+
+-- What admins and people say about tools while the gateway runs; `scope` is `admin` or the id of a person.
+create table tool_rules (
+  scope text not null,
+  capability text not null,
+  tool text not null,
+  verdict text not null,
+  set_by text not null,
+  set_at integer not null,
+  primary key (scope, capability, tool)
+) strict, without rowid;
+
+-- "Always allow": until the definition changes; `arguments` is the digest of exactly these, null = any.
+create table grants (
+  id text primary key,
+  person_id text not null,
+  agent text not null,
+  capability text not null,
+  tool text not null,
+  definition text not null,
+  arguments text,
+  set_by text not null,
+  set_at integer not null
+) strict, without rowid;
+create index grants_person on grants (person_id, agent);
+
+create table tokens (
+  id text primary key,
+  token_hash text not null unique,
+  channel text not null,
+  user_id text not null,
+  label text not null,
+  created_at integer not null,
+  expires_at integer,
+  last_used_at integer
+) strict, without rowid;
+
+-- People whose accounts were linked share a group. A row stays after an unlink, for the 72 hours of rule 15.
+create table links (
+  person_id text primary key references people(id),
+  group_id text not null,
+  linked_at integer not null,
+  unlinked_at integer
+) strict, without rowid;
+create index links_group on links (group_id);
+
+create table link_codes (
+  code_hash text primary key,
+  channel text not null,
+  user_id text not null,
+  other_channel text,
+  other_user_id text,
+  confirmed integer not null default 0,
+  other_confirmed integer not null default 0,
+  expires_at integer not null
+) strict, without rowid;
+create index link_codes_account on link_codes (channel, user_id);

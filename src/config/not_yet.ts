@@ -10,7 +10,6 @@ const ignored = 'not available yet in this version; ignored';
 /** Keys of a binding whose feature is not built, with what happens instead. */
 const bindingKeys: Record<string, string> = {
   channel_tools: ignored,
-  approvals: ignored,
   workspace_scope: ignored,
   thread_context: ignored,
   share_across_audiences: ignored,
@@ -29,7 +28,6 @@ export const laterKeys: readonly string[] = [
   'agents.<name>.capabilities[].secret',
   ...Object.keys(bindingKeys).map((key) => `bindings[].${key}`),
 ];
-const asks = 'questions are not available yet in this version; tools that would ask are refused';
 const placeholders = /\{(channel_name|channel_purpose|channel_topic|member_count|member_list)\}/;
 
 /**
@@ -52,8 +50,6 @@ export function findNotYet(
 
   for (const key of Object.keys(laterSections)) if (data[key] !== undefined && !isEmpty(data[key])) say([key], ignored);
   if (data.console !== undefined) say(['console'], ignored);
-  const verdicts = Object.values(object(data.policies)).flatMap((rules) => Object.values(object(rules)));
-  if (verdicts.includes('ask')) say(['policies'], asks);
   if (typeof object(data.secrets).key === 'string') say(['secrets', 'key'], ignored);
   for (const [name, channel] of entries(data.channels))
     if (isLaterChannel(plugins, channel.type))
@@ -65,15 +61,12 @@ export function findNotYet(
   for (const [name, agent] of entries(data.agents)) {
     const path = ['agents', name];
     each(path, agent, agentKeys);
-    if (agent.permission_mode === 'dual-sign-required') say([...path, 'permission_mode'], asks);
     for (const [index, item] of items(agent.capabilities)) {
       const at = [...path, 'capabilities', index];
       const entry = object(item);
       const id = String(typeof item === 'string' ? item : entry.id);
       if (isLaterCapability(plugins, id)) say(at, `${id} is ${ignored}`);
       else {
-        if (entry.approval === 'required') say([...at, 'approval'], asks);
-        if (Object.values(object(entry.tool_approval)).includes('required')) say([...at, 'tool_approval'], asks);
         if (typeof entry.secret === 'string') say([...at, 'secret'], ignored);
       }
     }

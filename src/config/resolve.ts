@@ -149,6 +149,7 @@ function capabilityUse(id: string, entry: JsonObject): CapabilityUse {
 function bindingSpec(context: CheckContext, index: number, binding: JsonObject): BindingSpec {
   const where = object(binding.where);
   const access = object(binding.access);
+  const approvals = object(binding.approvals);
   const defaults = platform(context, binding.channel)!.defaultAccess;
   return {
     id: String(binding.id),
@@ -172,6 +173,13 @@ function bindingSpec(context: CheckContext, index: number, binding: JsonObject):
     bots: binding.bots as BindingSpec['bots'],
     stream: binding.stream === true,
     footer: footer(binding.footer),
+    approvals: {
+      approvers: Array.isArray(approvals.approvers)
+        ? names(approvals.approvers)
+        : (approvals.approvers as 'requester' | 'admins' | 'members'),
+      expiresMs: durationMs(approvals.expires),
+      waive: approvals.waive === true,
+    },
     budgetUsd: { day: object(binding.budget_usd).day as number | null },
   };
 }

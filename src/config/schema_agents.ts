@@ -247,6 +247,6 @@ export const bindings: JsonSchema = list(
 
 export const policies: JsonSchema = open(
   "The admin's global tool policies, by capability id as agents name it, then tool id.",
-  open('By tool id.', choice('`ask` refuses the call, since nobody can be asked yet.', ['allow', 'ask', 'block'])),
+  open('By tool id.', choice('`ask` puts a question to people before the call runs.', ['allow', 'ask', 'block'])),
   { examples: [{ __builtin__: { set_schedule: 'ask' }, 'mcp:github': { search_issues: 'allow' } }] },
 );

@@ -71,9 +71,11 @@ export function createInbox(parts: InboxParts, channel: string): Inbox {
         // Counted after the commit: a transaction may run more than once, or not come to its end.
         const accepted = await parts.db.tx((q) => acceptEvent({ parts, q, now: parts.clock.now(), channel }, event));
         if (accepted !== null) parts.count(accepted);
+        return undefined;
       } catch (error) {
         if (!(error instanceof Duplicate)) throw judge(event, error);
         parts.count('inbox_duplicates');
+        return undefined;
       }
     },
   };
@@ -86,7 +88,7 @@ async function acceptEvent(arriving: Arriving, event: InboundEvent): Promise<Acc
   if (event.kind === 'edit') await acceptEdit(q, channel, event, now);
   else if (event.kind === 'deletion') await acceptDeletion(q, channel, event);
   else if (event.kind === 'migration') await moveChat(q, channel, event);
-  else await acceptMembership(arriving, event);
+  else if (event.kind === 'membership') await acceptMembership(arriving, event);
   return null;
 }
 

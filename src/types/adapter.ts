@@ -10,7 +10,7 @@ import type { InboundEvent, IncomingFile, OutgoingMessage, Place, SentMessage } 
 
 /** What the core does not read yet (the contract suite reads all) is marked with the feature that will. */
 export interface Features {
-  /** Approvals. */
+  /** Questions are shown with buttons; without them they are decided by words. */
   buttons: boolean;
   edits: boolean;
   /** How an answer is shown while it is written: by edits of its first piece, by a stream of our own, or not. */
@@ -25,7 +25,7 @@ export interface Features {
   history: boolean;
   /** Channel tools. */
   directory: boolean;
-  /** Approvals: refusals that one person sees. */
+  /** What one person presses can be answered so that nobody else sees it. */
   ephemeral: boolean;
   /** The platform tells us of deleted messages. */
   deletions: boolean;
@@ -43,8 +43,9 @@ export interface AdapterLimits {
   groupPerMinute: number;
   /** Calls of the account over all chats. */
   accountPerSecond: number;
-  /** Read once approvals exist. */
   buttonsPerMessage: number;
+  /** Buttons side by side in one row. */
+  buttonsPerRow: number;
   buttonDataBytes: number;
   /** Of one file that `download` returns; a larger one is refused before it is fetched. */
   fileBytesMax: number;
@@ -58,7 +59,12 @@ export interface Inbox {
    * Stores the event. Resolves after the commit; only then may the adapter acknowledge the platform (D1). A
    * duplicate resolves too. Rejects when nothing could be stored: the platform must redeliver.
    */
-  accept(event: InboundEvent): Promise<void>;
+  accept(event: InboundEvent): Promise<Receipt | undefined>;
+}
+
+/** What the sender of an event is told at once and alone, where the platform can: the answer to a button press. */
+export interface Receipt {
+  notice: string;
 }
 
 export type ChannelState = 'starting' | 'up' | 'down' | 'failed';
@@ -142,7 +148,7 @@ export interface Adapter {
   find?(message: OutgoingMessage): Promise<SentMessage | null>;
   /** Tells the platform which commands there are (Telegram's menu). */
   registerCommands?(commands: { name: string; description: string }[]): Promise<void>;
-  /** Asked once channel tools and conversation search exist (P4). */
+  /** Facts of the platform (P4). The core bounds each in time; what throws or is absent counts as no. */
   lookup?: {
     isMember?(chat: string, user: string): Promise<boolean>;
     chat?(chat: string): Promise<{ title: string }>;

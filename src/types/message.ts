@@ -108,7 +108,37 @@ export interface Migration {
   sentAt: number;
 }
 
-export type InboundEvent = IncomingMessage | Edit | Deletion | Membership | Migration;
+/** Somebody pressed a button of a question of ours. The core decides what it means and whether it counts. */
+export interface Decision {
+  kind: 'decision';
+  /** Of the press itself: Telegram callback id, Slack action_ts, Mattermost trigger_id (rule 1). */
+  key: string;
+  chat: ChatInfo;
+  thread?: string;
+  /** The message that carries the button, as the platform names it; what `SentMessage.ref` was. */
+  ref: string;
+  sender: Sender;
+  /** `Button.data`, as it came back; never trusted. */
+  data: string;
+  sentAt: number;
+}
+
+export type InboundEvent = IncomingMessage | Edit | Deletion | Membership | Migration | Decision;
+
+export interface Button {
+  /** Opaque to the adapter; at most `buttonDataBytes` of it. */
+  data: string;
+  label: string;
+  style: 'approve' | 'deny' | 'plain';
+}
+
+/** What makes a message a question: buttons below its words. A question that is decided has none any more. */
+export interface Question {
+  /** Id of the card; the same in the edits of it. */
+  card: string;
+  /** Rows of buttons, top to bottom; empty = closed: an edit takes the buttons away. */
+  buttons: Button[][];
+}
 
 export interface OutgoingMessage {
   /** Our outbox id. Platforms that let us mark our messages carry it, so that an unknown send can be looked up. */
@@ -120,9 +150,13 @@ export interface OutgoingMessage {
   markdown: string;
   /** The id `Adapter.preview` was given while this answer was written: this message takes the preview's place. */
   answerId?: string;
+  /** Its `markdown` holds everything that must be read; where an adapter has no buttons it shows that alone. */
+  question?: Question;
 }
 
 /** What the platform calls our message; kept as the target of later edits. */
 export interface SentMessage {
   ref: string;
+  /** The platform's own time of it in epoch milliseconds, where the platform tells (rule 44). */
+  sentAt?: number;
 }

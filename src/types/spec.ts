@@ -61,6 +61,9 @@ export interface Access {
   rateLimit: { count: number; perMs: number } | null;
 }
 
+/** Who may decide a question; a list holds accounts `<channel>:<platform user id>`. */
+export type Approvers = 'requester' | 'admins' | 'members' | readonly string[];
+
 export interface BindingSpec {
   id: string;
   agent: string;
@@ -80,6 +83,12 @@ export interface BindingSpec {
   bots: 'ignore' | 'mention' | 'allow';
   stream: boolean;
   footer: Footer;
+  approvals: {
+    approvers: Approvers;
+    expiresMs: number;
+    /** Whether `mode waive` is allowed in direct chats (rule 95). */
+    waive: boolean;
+  };
   /** On top of the agent's own; null = no cap. */
   budgetUsd: { day: number | null };
 }

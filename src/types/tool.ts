@@ -27,11 +27,21 @@ export interface Tool {
   annotations: ToolAnnotations;
   /** What the tool declares for itself; absent follows `effect`. */
   policy?: Verdict;
-  /** Two people must approve. Read once approvals exist; until then a call that would ask is refused. */
+  /** Two people must approve, whatever the effect. */
   dualSign?: boolean;
+  /** What the tool is beyond its schema and words: the digest of its folder or image. Part of what is approved (rule 50). */
+  definition?: string;
+  /** A tool that is a question to the person (`ask_user`): the run waits for the answers, and `call` gets them. */
+  questions?(input: JsonObject): AskedQuestion[];
   /** A success ends the run with this result as the answer. */
   terminalOnSuccess?: boolean;
   call(input: JsonObject, context: ToolContext): Promise<ToolOutcome>;
+}
+
+export interface AskedQuestion {
+  question: string;
+  /** To choose from; none = a free answer. */
+  options: string[];
 }
 
 export interface ToolContext {
@@ -46,6 +56,8 @@ export interface ToolContext {
   log: Log;
   now(): number;
   progress(text: string): void;
+  /** What the person answered to `questions`, in their order; null = skipped. Absent for every other tool. */
+  answers?: readonly (string | null)[];
   /** The run's values per owner: store_get and its siblings. */
   values: ValueStore;
 }

@@ -110,6 +110,7 @@ test('R13: every default of a binding, access by platform', (t) => {
     bots: 'ignore',
     stream: true,
     footer: { when: 'near_limit' },
+    approvals: { approvers: 'requester', expiresMs: 72 * 3_600_000, waive: false },
     budgetUsd: { day: null },
   });
   assert.deepEqual(telegram?.access, {

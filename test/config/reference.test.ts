@@ -34,7 +34,6 @@ test('the reference file is valid, and each key whose feature is missing gets it
     'config.reference.yaml:88 agents.helper.capabilities[4]: mcp:github is not available yet in this version; ignored',
     'config.reference.yaml:90 agents.helper.subagents: not available yet in this version; ignored',
     'config.reference.yaml:112 bindings[0].channel_tools: not available yet in this version; ignored',
-    'config.reference.yaml:131 policies: questions are not available yet in this version; tools that would ask are refused',
     'config.reference.yaml:153 mcp_servers: not available yet in this version; ignored',
     'config.reference.yaml:165 events: not available yet in this version; ignored',
     'config.reference.yaml:170 console: not available yet in this version; ignored',

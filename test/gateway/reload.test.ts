@@ -24,6 +24,7 @@ test('a reload changes the public address for nobody: page and channels keep tha
           groupPerMinute: 20,
           accountPerSecond: 30,
           buttonsPerMessage: 0,
+          buttonsPerRow: 1,
           buttonDataBytes: 0,
           fileBytesMax: 0,
         },

@@ -91,6 +91,7 @@ export function httpOnly(answer: (request: ChannelRequest) => Promise<Response>)
       groupPerMinute: 1,
       accountPerSecond: 1,
       buttonsPerMessage: 0,
+      buttonsPerRow: 1,
       buttonDataBytes: 0,
       fileBytesMax: 0,
     },

@@ -34,6 +34,7 @@ export function bindingSpec(over: Partial<BindingSpec> = {}): BindingSpec {
     bots: 'ignore',
     stream: true,
     footer: { when: 'near_limit' },
+    approvals: { approvers: 'requester', expiresMs: 259_200_000, waive: false },
     budgetUsd: { day: null },
     ...over,
   };
