@@ -52,10 +52,13 @@ test('P95, R10, R11, Y141: ten messages that address nobody or somebody else cau
   await telegram.waitForMessage(group, 'now you');
   assert.deepEqual(words(model.requests[0]), [['user', 'Alice: @gate_bot now you']]);
   assert.equal(model.requests.length, 1);
+  // On a slow machine that one answer is shown while it is written.
+  const ofAWrittenAnswer = ['sendChatAction', 'editMessageText'];
   assert.deepEqual(
     callsOf(telegram)
       .slice(before)
-      .map(({ method }) => method),
+      .map(({ method }) => method)
+      .filter((method) => !ofAWrittenAnswer.includes(method)),
     ['sendMessage'],
   );
   assert.deepEqual(await gateway.db.all('select user_id from accounts'), [{ user_id: String(alice.id) }]);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { becomes, readyz } from '../support/becomes.ts';
 import { createSite, type GatewayProcess } from './gateway_process.ts';
 
 const bounded = { timeout: 60_000 } as const;
@@ -30,9 +31,11 @@ test(
     await telegram.call('setMyCommands');
 
     assert.deepEqual(await (await fetch(`${gateway.url}/healthz`)).json(), { ok: true });
-    const ready = await fetch(`${gateway.url}/readyz`);
-    assert.equal(ready.status, 200);
-    assert.equal(((await ready.json()) as { ready: boolean }).ready, true);
+    const ready = async () => {
+      const { status, body } = await readyz(gateway.url);
+      return [status, body.ready];
+    };
+    await becomes(ready, [200, true]);
 
     const bob = telegram.user({ id: 4711, name: 'Bob' });
     const chat = telegram.privateChat(bob);
@@ -178,10 +181,9 @@ test('R8: a wrong token fails the channel alone: /readyz says why, the page work
   await site.configure({ channels: { tg: { type: 'telegram', token, api_url: telegram.url } } });
   const gateway = await site.start();
   await gateway.logged(/channel has failed/);
-  const ready = await fetch(`${gateway.url}/readyz`);
-  assert.equal(ready.status, 200, 'a channel that cannot work does not take the others out of service');
-  const { channels } = (await ready.json()) as { channels: { name: string; state: string; reason?: string }[] };
-  const failed = channels.find(({ name }) => name === 'tg');
+  // A channel that cannot work does not take the others out of service.
+  await becomes(async () => (await readyz(gateway.url)).status, 200);
+  const failed = (await readyz(gateway.url)).body.channels.find(({ name }) => name === 'tg');
   assert.equal(failed?.state, 'failed');
   assert.match(failed?.reason ?? '', /Telegram knows no bot with this token .*@BotFather .*channels\.tg\.token/);
   assert.equal((await fetch(`${gateway.url}/readyz?strict`)).status, 503);

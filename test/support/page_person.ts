@@ -18,6 +18,8 @@ export interface PagePerson {
   answers(): Promise<string[]>;
   /** Resolves when the page shows as many answers of the bot. */
   seesAnswers(count: number): Promise<string[]>;
+  /** Resolves when one of them holds these words. */
+  seesAnswer(words: string): Promise<string[]>;
   readonly cookie: string;
 }
 
@@ -52,6 +54,22 @@ export async function signIn(url: string, link: string): Promise<PagePerson> {
       headers: { 'content-type': 'application/json', ...headers, ...ours },
       body,
     });
+  /** Looks with the opening of the page's stream and with everything that comes over it. */
+  async function sees(what: string, enough: (answers: string[]) => boolean): Promise<string[]> {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(new Error(`the page does not show ${what}`)), seesMs);
+    try {
+      const stream = await fetch(`${url}/chat/api/events`, { headers: { cookie }, signal: abort.signal });
+      for await (const _ of stream.body ?? []) {
+        const answers = await person.answers();
+        if (enough(answers)) return answers;
+      }
+      throw new Error('the stream of the page ended');
+    } finally {
+      clearTimeout(timer);
+      abort.abort();
+    }
+  }
   const person: PagePerson = {
     cookie,
     post: (message, way) => send(JSON.stringify(message), {}, way),
@@ -64,21 +82,8 @@ export async function signIn(url: string, link: string): Promise<PagePerson> {
       const lines = await person.lines();
       return lines.filter(({ who }) => who === 'bot').map(({ text }) => text);
     },
-    async seesAnswers(count) {
-      const abort = new AbortController();
-      const timer = setTimeout(() => abort.abort(new Error(`there are not ${count} answers on the page`)), seesMs);
-      try {
-        const stream = await fetch(`${url}/chat/api/events`, { headers: { cookie }, signal: abort.signal });
-        for await (const _ of stream.body ?? []) {
-          const answers = await person.answers();
-          if (answers.length >= count) return answers;
-        }
-        throw new Error('the stream of the page ended');
-      } finally {
-        clearTimeout(timer);
-        abort.abort();
-      }
-    },
+    seesAnswers: (count) => sees(`${count} answers`, (answers) => answers.length >= count),
+    seesAnswer: (words) => sees(`"${words}"`, (answers) => answers.some((text) => text.includes(words))),
   };
   return person;
 }
