@@ -23,6 +23,15 @@ export const limits = {
   claimTriesMax: 5,
   signInLinkMs: 15 * 60_000,
   sessionMs: 30 * 24 * 3_600_000,
+  linkCodeChars: 8,
+  /** Of a link's code, and again from the moment it was sent until both sides have confirmed */
+  linkMs: 15 * 60_000,
+  linkTriesMax: 5,
+  linkTriesMs: 3_600_000,
+  linkedAccountsMax: 10,
+  /** Accounts that were linked within this time count as one for dual sign */
+  linkAsOneMs: 72 * 3_600_000,
+  tokenUsedMs: 60_000,
 
   /** Stages */
   leaseMs: 15_000,

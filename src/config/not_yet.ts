@@ -75,11 +75,6 @@ export function findNotYet(
     const binding = object(item);
     const path = ['bindings', index];
     each(path, binding, bindingKeys);
-    if (object(binding.access).direct === 'linked')
-      say(
-        [...path, 'access', 'direct'],
-        'linking is not available yet in this version; it lets in only admins, accounts in allow, and who was admitted before',
-      );
     if (typeof binding.prompt === 'string' && placeholders.test(binding.prompt))
       say([...path, 'prompt'], 'placeholders are not available yet in this version; they stay as they are');
   }

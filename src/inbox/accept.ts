@@ -7,9 +7,9 @@ import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import { placeOf } from '../base/place.ts';
 import { cleanName, inCode, wellFormed } from '../base/safe_text.ts';
-import { hasNoAdmin, requestPairing } from '../people/admission.ts';
+import { auditAdded, hasNoAdmin, requestPairing } from '../people/admission.ts';
 import { type AccessVerdict, decideAccess } from '../policy/access.ts';
-import { ensureAccount, findAccount } from '../store/accounts.ts';
+import { type Account, ensureAccount, findAccount } from '../store/accounts.ts';
 import {
   type Chat,
   ensureChat,
@@ -22,6 +22,7 @@ import {
 } from '../store/chats.ts';
 import type { Transaction } from '../store/db.ts';
 import { nthLatestMessage } from '../store/inbox.ts';
+import { linkedWith } from '../store/links.ts';
 import type { Inbox } from '../types/adapter.ts';
 import type { InboundEvent, IncomingMessage, Membership } from '../types/message.ts';
 import type { Settings } from '../types/settings.ts';
@@ -92,10 +93,15 @@ async function acceptEvent(arriving: Arriving, event: InboundEvent): Promise<Acc
   return null;
 }
 
-async function acceptMembership({ q, channel, now }: Arriving, event: Membership): Promise<void> {
+async function acceptMembership({ parts, q, channel, now }: Arriving, event: Membership): Promise<void> {
+  const added = event.change === 'added';
   await ensureChat(q, channel, event.chat.id, now);
-  await setAddedBy(q, channel, event.chat.id, event.change === 'added' ? event.by.id : null);
+  await setAddedBy(q, channel, event.chat.id, added ? event.by.id : null);
   await setAdmissionNotice(q, channel, event.chat.id, null);
+  const settings = parts.settings();
+  const opens = added && settings.channels.get(channel)?.groupsNeedAdmission === true;
+  if (opens && (await isTrusted(q, channel, event.by.id, settings)))
+    await auditAdded(q, channel, event.chat.id, event.by.id, now);
 }
 
 async function acceptMessage(arriving: Arriving, raw: IncomingMessage): Promise<Accepted> {
@@ -158,31 +164,44 @@ async function acceptMessage(arriving: Arriving, raw: IncomingMessage): Promise<
     paired: known?.pairedAt != null,
     access: binding.access,
     mustBeAdmitted,
-    chatAdmitted: chat !== null && (chat.admittedBy !== null || (await addedByTrusted(q, channel, chat, settings))),
+    linked: kind === 'direct' && binding.access.direct === 'linked' && (await isLinked(q, known)),
+    chatAdmitted: chat !== null && (chat.admittedBy !== null || (await isTrusted(q, channel, chat.addedBy, settings))),
   });
   if (command) {
     const { spec, args } = command;
     // An admin must be able to admit the very group that is not admitted yet.
-    const mayRun = verdict.allow || spec.open || (arrival.admin && spec.name === 'pair');
+    const mayRun =
+      verdict.allow || spec.open || spec.openTo?.(verdict.reason) || (arrival.admin && spec.name === 'pair');
     if (mayRun) return runCommand(arrival, spec, args, verdict.allow);
   }
   if (!verdict.allow) return refuse(arrival, verdict, chat);
   if (!inThread && thread !== undefined && (message.thread !== undefined || facts.threads === 'open'))
     await joinThread(q, channel, chatId, thread, now);
-  return queueMessage(arrival, await ensureAccount(q, channel, message.sender, newId(now), now, known));
+  return queueMessage(arrival, await accountOf(arrival));
 }
 
-async function addedByTrusted(q: Transaction, channel: string, chat: Chat, settings: Settings): Promise<boolean> {
-  if (chat.addedBy === null) return false;
-  if (settings.admins.has(`${channel}:${chat.addedBy}`)) return true;
-  const adder = await findAccount(q, channel, chat.addedBy);
-  return adder !== null && (adder.admin || adder.pairedAt !== null);
+/** Of somebody who may talk to the bot; in a direct chat it is kept where that is. */
+function accountOf({ q, channel, message, now, account }: Arrival): Promise<Account> {
+  const sender = message.chat.kind === 'direct' ? { ...message.sender, directChat: message.chat.id } : message.sender;
+  return ensureAccount(q, channel, sender, newId(now), now, account);
+}
+
+async function isLinked(q: Transaction, known: Account | null): Promise<boolean> {
+  return known !== null && (await linkedWith(q, known.personId)).length > 0;
+}
+
+/** Who adds the bot to a group opens it, when that is an admin or somebody an admin has admitted (rule 13). */
+async function isTrusted(q: Transaction, channel: string, adder: string | null, settings: Settings): Promise<boolean> {
+  if (adder === null) return false;
+  if (settings.admins.has(`${channel}:${adder}`)) return true;
+  const account = await findAccount(q, channel, adder);
+  return account !== null && (account.admin || account.pairedAt !== null);
 }
 
 async function runCommand(arrival: Arrival, spec: CommandSpec, args: string, admitted: boolean): Promise<Accepted> {
-  const { q, channel, message, now, account: known } = arrival;
-  const account = admitted ? await ensureAccount(q, channel, message.sender, newId(now), now, known) : known;
-  const reply = await spec.run({ ...arrival, account, args });
+  const { message } = arrival;
+  const account = admitted ? await accountOf(arrival) : arrival.account;
+  const reply = await spec.run({ ...arrival, account, args, admitted });
   await keep(arrival, message, 'handled');
   if (reply !== null) await answer(arrival, reply);
   return null;

@@ -6,9 +6,10 @@
 import { GatehouseError } from '../base/errors.ts';
 import { isCode } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
-import { cleanName, inCode, literal } from '../base/safe_text.ts';
+import { inCode } from '../base/safe_text.ts';
 import { startOfDay } from '../base/time.ts';
 import { admitChat, hasNoAdmin, isClaimCode, kindOfId, redeemClaim } from '../people/admission.ts';
+import type { AccessVerdict } from '../policy/access.ts';
 import { listPairings } from '../store/accounts.ts';
 import { busyConversations, closeConversation } from '../store/conversations.ts';
 import { countWaitingUnder } from '../store/inbox.ts';
@@ -18,11 +19,15 @@ import { costText } from '../words/cost.ts';
 import type { Words } from '../words/index.ts';
 import { admitAndTell, admitCodeAndTell } from './admit_and_tell.ts';
 import type { Arrival } from './arrival.ts';
+import { linkCommand, linkedAccounts, listed, unlinkCommand } from './command_link.ts';
 import type { CommandForm } from './route.ts';
+import { shownName } from './shown_name.ts';
 
 /** `account` is null for strangers, who may only claim. */
 export interface CommandContext extends Arrival {
   args: string;
+  /** Whether this person may talk to the bot; a command that runs without it was `open` or `openTo` them. */
+  admitted: boolean;
 }
 
 export interface CommandSpec {
@@ -34,6 +39,8 @@ export interface CommandSpec {
   isFor?(context: CommandContext): boolean | Promise<boolean>;
   /** Strangers may use it too. */
   open?: boolean;
+  /** So may those who are refused for this reason. */
+  openTo?(reason: (AccessVerdict & { allow: false })['reason']): boolean;
   run(context: CommandContext): Promise<string | null>;
 }
 
@@ -110,9 +117,13 @@ export const commands: readonly CommandSpec[] = [
     name: 'whoami',
     description: (words) => words.commandWhoami,
     accepts: noArguments,
-    run: async ({ account, admin, words, channel, message }) => {
+    run: async (context) => {
+      const { account, admin, words, channel, message } = context;
       const role = admin ? words.roleAdmin : account?.pairedAt ? words.rolePaired : words.roleMember;
-      return words.whoami(inCode(`${channel}:${message.sender.id}`), shownName(message.sender), role);
+      const self = words.whoami(inCode(`${channel}:${message.sender.id}`), shownName(message.sender), role);
+      // Which other accounts somebody has is nothing for a room.
+      const others = message.chat.kind === 'direct' ? await linkedAccounts(context) : [];
+      return others.length === 0 ? self : `${self}\n\n${words.whoamiLinked(listed(others))}`;
     },
   },
   {
@@ -136,7 +147,7 @@ export const commands: readonly CommandSpec[] = [
       if (message.chat.kind !== 'direct') return words.claimDirectOnly;
       if (args === '') return words.claimUsage;
       if (!isClaimCode(args)) return words.claimWrong;
-      const outcome = await redeemClaim(q, args, channel, message.sender, now);
+      const outcome = await redeemClaim(q, args, channel, { ...message.sender, directChat: message.chat.id }, now);
       return { claimed: words.claimed, wrong: words.claimWrong, gone: words.claimGone }[outcome];
     },
   },
@@ -147,6 +158,8 @@ export const commands: readonly CommandSpec[] = [
     isFor: ({ admin }) => admin,
     run: pair,
   },
+  linkCommand,
+  unlinkCommand,
 ];
 
 async function pair(context: CommandContext): Promise<string> {
@@ -190,11 +203,6 @@ async function pair(context: CommandContext): Promise<string> {
   if (!admitted) return words.pairUnknownCode;
   const { userId: id, name } = admitted;
   return confirm(shownName({ id, name }), inCode(`${admitted.channel}:${id}`));
-}
-
-/** As it may stand in our Markdown. */
-function shownName({ id, name }: { id: string; name: string }): string {
-  return literal(cleanName(name, 80) || id);
 }
 
 /** All of them, for a platform's menu, which is the same for everybody. */

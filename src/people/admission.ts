@@ -11,6 +11,7 @@ import {
   ensureAccount,
   findPairing,
   findPairingByCode,
+  type KnownSender,
   type Pairing,
   putClaim,
   readClaim,
@@ -57,7 +58,7 @@ export async function redeemClaim(
   q: Transaction,
   code: string,
   channel: string,
-  sender: Pick<Sender, 'id' | 'name' | 'language'>,
+  sender: KnownSender,
   now: number,
 ): Promise<ClaimOutcome> {
   const claim = await readClaim(q);
@@ -183,7 +184,8 @@ async function admitAccount(
   by: Admitter,
   now: number,
 ): Promise<Admitted> {
-  const account = await ensureAccount(q, channel, { id: userId, name: pairing?.name ?? '' }, newId(now), now);
+  const asked = { id: userId, name: pairing?.name ?? '', directChat: pairing?.chat };
+  const account = await ensureAccount(q, channel, asked, newId(now), now);
   await setPaired(q, channel, userId, by.actor, now);
   await addAudit(q, {
     id: newId(now),
@@ -211,13 +213,27 @@ export async function admitChat(q: Query, channel: string, chat: string, actor: 
   });
 }
 
+/** A group is open because of who added the bot to it. */
+export async function auditAdded(q: Query, channel: string, chat: string, adder: string, now: number): Promise<void> {
+  await addAudit(q, {
+    id: newId(now),
+    at: now,
+    actor: `${channel}:${adder}`,
+    action: 'pair.chat',
+    subject: `${channel}:${chat}`,
+    after: { admitted: true, added: true },
+  });
+}
+
 /** The first visitor with the printed link: the account, its admin role, and the audit row (rule 93). */
 export async function ensureOwner(
   q: Query,
   who: { channel: string; userId: string; name: string },
   now: number,
 ): Promise<void> {
-  await ensureAccount(q, who.channel, { id: who.userId, name: who.name }, newId(now), now);
+  // On the page the chat of an account is named as the account.
+  const sender = { id: who.userId, name: who.name, directChat: who.userId };
+  await ensureAccount(q, who.channel, sender, newId(now), now);
   const account = `${who.channel}:${who.userId}`;
   await makeAdmin(q, who.channel, who.userId, account, 'owner', now);
 }

@@ -11,6 +11,8 @@ export interface AccessFacts {
   membership: 'full' | 'guest' | 'external';
   admin: boolean;
   paired: boolean;
+  /** With another account, now. */
+  linked: boolean;
   access: Access;
   /** A group that no binding names by its id, where anybody can add this bot to a group of their own. */
   mustBeAdmitted: boolean;
@@ -36,6 +38,6 @@ export function decideAccess(facts: AccessFacts): AccessVerdict {
   if (listed || facts.admin || facts.paired) return allowed;
   if (access.direct === 'open') return facts.membership === 'full' ? allowed : { allow: false, reason: 'pair' };
   if (access.direct === 'pairing') return { allow: false, reason: 'pair' };
-  if (access.direct === 'linked') return { allow: false, reason: 'linked' };
+  if (access.direct === 'linked') return facts.linked ? allowed : { allow: false, reason: 'linked' };
   return { allow: false, reason: 'not_listed' };
 }

@@ -12,7 +12,12 @@ export interface Account {
   pairedAt: number | null;
   limitedNoticeAt: number;
   language: string | null;
+  /** Where this account writes to the bot alone, as last seen; null before it did. */
+  directChat: string | null;
 }
+
+/** Who writes; `directChat` where the message stands in one. */
+export type KnownSender = Pick<Sender, 'id' | 'name' | 'language'> & { directChat?: string | undefined };
 
 interface AccountRow {
   channel: string;
@@ -23,10 +28,11 @@ interface AccountRow {
   paired_at: number | null;
   limited_notice_at: number;
   language: string | null;
+  direct_chat: string | null;
 }
 
 const accountColumns =
-  'a.channel, a.user_id, a.person_id, a.name, a.admin, a.paired_at, a.limited_notice_at, p.language';
+  'a.channel, a.user_id, a.person_id, a.name, a.admin, a.paired_at, a.limited_notice_at, a.direct_chat, p.language';
 
 function accountOf(row: AccountRow): Account {
   return {
@@ -38,6 +44,7 @@ function accountOf(row: AccountRow): Account {
     pairedAt: row.paired_at,
     limitedNoticeAt: row.limited_notice_at,
     language: row.language,
+    directChat: row.direct_chat,
   };
 }
 
@@ -50,23 +57,89 @@ export async function findAccount(q: Query, channel: string, userId: string): Pr
   return row ? accountOf(row) : null;
 }
 
+/** Of these people, those of the first one first. */
+export async function accountsOf(q: Query, personIds: readonly string[]): Promise<Account[]> {
+  if (personIds.length === 0) return [];
+  const rows = await q.all<AccountRow>(
+    `select ${accountColumns} from accounts a join people p on p.id = a.person_id
+     where a.person_id in (${personIds.map(() => '?').join(', ')}) order by a.channel, a.user_id`,
+    ...personIds,
+  );
+  const place = new Map(personIds.map((id, index) => [id, index]));
+  return rows.map(accountOf).sort((left, right) => place.get(left.personId)! - place.get(right.personId)!);
+}
+
+/** Where an account hears what is for it alone; null while it has not written to the bot in a direct chat. */
+export async function directChatOf(q: Query, channel: string, userId: string): Promise<string | null> {
+  const row = await q.get<{ direct_chat: string | null }>(
+    'select direct_chat from accounts where channel = ? and user_id = ?',
+    channel,
+    userId,
+  );
+  return row?.direct_chat ?? null;
+}
+
+export interface AdminAccount {
+  channel: string;
+  userId: string;
+  /** Empty for one that only the configuration knows so far; then `personId` and `directChat` are null. */
+  name: string;
+  personId: string | null;
+  directChat: string | null;
+}
+
+/** Every account with the admin role: by a row, or by configuration (`<channel>:<user id>`). */
+export async function listAdmins(q: Query, configAdmins: Iterable<string>): Promise<AdminAccount[]> {
+  const rows = await q.all<AccountRow>(
+    `select ${accountColumns} from accounts a join people p on p.id = a.person_id
+     where a.admin = 1 order by a.channel, a.user_id`,
+  );
+  const found: AdminAccount[] = rows.map(accountOf).map(adminOf);
+  const stored = new Set(found.map(({ channel, userId }) => `${channel}:${userId}`));
+  for (const account of configAdmins) {
+    if (stored.has(account)) continue;
+    const colon = account.indexOf(':');
+    const [channel, userId] = [account.slice(0, colon), account.slice(colon + 1)];
+    const known = await findAccount(q, channel, userId);
+    found.push(known ? adminOf(known) : { channel, userId, name: '', personId: null, directChat: null });
+  }
+  return found;
+}
+
+const adminOf = ({ channel, userId, name, personId, directChat }: Account): AdminAccount => ({
+  channel,
+  userId,
+  name,
+  personId,
+  directChat,
+});
+
 /**
- * Makes the account and a person for it; an account that exists keeps its person and gets the new name. `found` is the
- * account as just read, which saves reading it again.
+ * Makes the account and a person for it; an account that exists keeps its person and gets the new name and the chat in
+ * which it now writes to the bot alone. `found` is the account as just read, which saves reading it again.
  */
 export async function ensureAccount(
   q: Query,
   channel: string,
-  sender: Pick<Sender, 'id' | 'name' | 'language'>,
+  sender: KnownSender,
   newPersonId: string,
   now: number,
   found?: Account | null,
 ): Promise<Account> {
   const known = found ?? (await findAccount(q, channel, sender.id));
   if (known) {
-    if (known.name !== sender.name && sender.name !== '') {
-      await q.run('update accounts set name = ? where channel = ? and user_id = ?', sender.name, channel, sender.id);
-      known.name = sender.name;
+    const name = sender.name === '' ? known.name : sender.name;
+    const directChat = sender.directChat ?? known.directChat;
+    if (known.name !== name || known.directChat !== directChat) {
+      await q.run(
+        'update accounts set name = ?, direct_chat = ? where channel = ? and user_id = ?',
+        name,
+        directChat,
+        channel,
+        sender.id,
+      );
+      known.name = name;
+      known.directChat = directChat;
     }
     return known;
   }
@@ -78,12 +151,13 @@ export async function ensureAccount(
     now,
   );
   await q.run(
-    `insert into accounts (channel, user_id, person_id, name, created_at) values (?, ?, ?, ?, ?)
+    `insert into accounts (channel, user_id, person_id, name, direct_chat, created_at) values (?, ?, ?, ?, ?, ?)
      on conflict (channel, user_id) do nothing`,
     channel,
     sender.id,
     newPersonId,
     sender.name,
+    sender.directChat ?? null,
     now,
   );
   return (await findAccount(q, channel, sender.id)) as Account;

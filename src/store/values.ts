@@ -3,6 +3,7 @@ import { GatehouseError } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import type { ToolContext, ValueStore } from '../types/tool.ts';
 import type { Db, Query } from './db.ts';
+import { linkedWith } from './links.ts';
 
 const keyOf = (owner: NonNullable<ToolContext['owner']>) => `${owner.kind}:${owner.id}`;
 
@@ -20,8 +21,10 @@ export async function moveChatValues(q: Query, channel: string, from: string, to
 }
 
 /**
- * The values of one agent and one owner (rules 26 and 32). Errors are written for the model: `limit` says what to do
- * instead, `refused` that this run has nobody whose store it could be. Sizes are bytes of UTF-8; keys count too.
+ * The values of one agent and one owner (rules 26 and 32). A person reads those of all accounts linked to the own one
+ * too (rule 15), of equal keys the newest, and writes and deletes the own ones only; limits hold for each store by
+ * itself. Errors are written for the model: `limit` says what to do instead, `refused` that this run has nobody whose
+ * store it could be, or that a value is another account's. Sizes are bytes of UTF-8; keys count too.
  */
 export function createValueStore(db: Db, clock: Clock, agent: string, owner: ToolContext['owner']): ValueStore {
   const ownerKey = (): string => {
@@ -33,16 +36,29 @@ export function createValueStore(db: Db, clock: Clock, agent: string, owner: Too
     return keyOf(owner);
   };
 
+  /** Only a direct chat has a person as its owner, so that nothing of a person is read in a group (P2). */
+  const readable = async (): Promise<string[]> => {
+    const own = ownerKey();
+    if (owner?.kind !== 'person') return [own];
+    return [own, ...(await linkedWith(db, owner.id)).map((id) => keyOf({ kind: 'person', id }))];
+  };
+
+  const read = async (key: string): Promise<string | null> => {
+    const owners = await readable();
+    const row = await db.get<{ value: string }>(
+      `select value from stored_values where agent = ? and owner in (${marks(owners)}) and key = ? ${newestFirst} limit 1`,
+      agent,
+      ...owners,
+      key,
+      owners[0]!,
+    );
+    return row?.value ?? null;
+  };
+
   return {
     async get(key) {
       checkKey(key);
-      const row = await db.get<{ value: string }>(
-        'select value from stored_values where agent = ? and owner = ? and key = ?',
-        agent,
-        ownerKey(),
-        key,
-      );
-      return row?.value ?? null;
+      return read(key);
     },
 
     async set(key, value) {
@@ -79,19 +95,32 @@ export function createValueStore(db: Db, clock: Clock, agent: string, owner: Too
         ownerKey(),
         key,
       );
+      if (removed === 0 && (await read(key)) !== null)
+        throw new GatehouseError(
+          'refused',
+          'This value was stored from another linked account of this person, and only from that account it can be deleted.',
+        );
       return removed > 0;
     },
 
     async list() {
+      const owners = await readable();
       const rows = await db.all<{ key: string; value: string }>(
-        'select key, value from stored_values where agent = ? and owner = ? order by key',
+        `select key, value from stored_values where agent = ? and owner in (${marks(owners)}) ${newestFirst}`,
         agent,
-        ownerKey(),
+        ...owners,
+        owners[0]!,
       );
-      return Object.fromEntries(rows.map(({ key, value }) => [key, value]));
+      const newest = new Map<string, string>();
+      for (const { key, value } of rows) if (!newest.has(key)) newest.set(key, value);
+      return Object.fromEntries([...newest].sort(([left], [right]) => (left < right ? -1 : 1)));
     },
   };
 }
+
+const marks = (values: readonly string[]): string => values.map(() => '?').join(', ');
+/** Of two of the same moment the own one. */
+const newestFirst = 'order by updated_at desc, case when owner = ? then 0 else 1 end';
 
 function checkKey(key: string): void {
   const length = [...key].length;

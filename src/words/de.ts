@@ -11,6 +11,8 @@ export const de: Words = {
   commandUsage: 'zeigt Verbrauch und Kosten',
   commandClaim: 'macht dich zum ersten Admin, mit dem Code vom Start',
   commandPair: 'lässt jemanden zu, mit Code oder Kennung (Admins)',
+  commandLink: 'verknüpft ein weiteres Konto von dir',
+  commandUnlink: 'trennt dieses Konto von deinen anderen',
 
   newStarted: 'Das ist eine neue Unterhaltung. Die alte bleibt erhalten.',
   nothingToStop: 'Hier läuft gerade nichts.',
@@ -24,6 +26,27 @@ export const de: Words = {
   roleAdmin: 'Admin',
   rolePaired: 'von einem Admin zugelassen',
   roleMember: 'Mitglied',
+  whoamiLinked: (accounts) => `Verknüpft mit:\n${accounts}`,
+
+  linkCode: (code) =>
+    `Schick mir das von deinem anderen Konto, als Direktnachricht: \`link ${code}\`\n\nDer Code gilt einmal, 15 Minuten lang. Gib ihn niemandem.`,
+  linkDirectOnly: 'Konten werden nur in einer Direktnachricht verknüpft und getrennt.',
+  linkAsk: (accounts) =>
+    `Bist das auch du?\n${accounts}\n\nSind sie verknüpft, sehen alle deine Konten, was jedes von ihnen in Direktchats bei mir aufbewahrt, und bei Freigaben zählen sie als eine Person. Nichts wird verschoben: \`/unlink\` trennt ein Konto wieder. Eine Admin-Rolle bleibt bei dem Konto, das sie hat.\n\nSchreib binnen 15 Minuten hier und dort \`link confirm\`. Ist das jemand anderes, schreib \`link cancel\`.`,
+  linkWaits: (account) => `Hier bestätigt. Schreib jetzt auch von \`${account}\` \`link confirm\`.`,
+  linkDone: (accounts) => `Dieses Konto ist verknüpft mit:\n${accounts}`,
+  linkCancelled: 'Abgebrochen: Nichts wurde verknüpft, und kein Code von dir gilt mehr.',
+  linkCancelledOther: 'Das andere Konto hat abgebrochen: Nichts wurde verknüpft.',
+  linkNothing: 'Es gibt nichts zu bestätigen. Schreib `/link` für einen Code.',
+  linkWrong:
+    'Keine offene Verknüpfung hat diesen Code. Codes gelten einmal, 15 Minuten lang; `/link` gibt einen neuen.',
+  linkTries: 'Zu viele falsche Codes. Versuch es in einer Stunde wieder.',
+  linkSame: 'Das ist dieses Konto oder eines, mit dem es schon verknüpft ist. Schick den Code von einem anderen Konto.',
+  linkFull: (max) => `Mehr als ${max} Konten lassen sich nicht verknüpfen.`,
+  unlinked: (accounts) => `Dieses Konto steht wieder für sich. Es war verknüpft mit:\n${accounts}`,
+  unlinkNone: 'Dieses Konto ist mit keinem anderen verknüpft.',
+  unlinkTold: (account) => `Dieses Konto ist nicht mehr mit dir verknüpft:\n${account}`,
+
   usageLine: (label, requests, input, cached, output, cost) =>
     `- ${label}: ${requests} Anfragen, ${input} Tokens hinein (${cached} aus dem Cache), ${output} heraus, ${cost}`,
   usageToday: 'Heute, dieser Agent',
@@ -56,7 +79,8 @@ export const de: Words = {
     `In dieser Gruppe antworte ich noch nicht. Ein Admin dieses Gateways lässt sie mit \`/pair here\` zu oder nennt \`${chat}\` unter \`where.chats\`.`,
   notAllowed: 'Für dich bin ich hier nicht offen. Frag die Leute, die mich betreiben.',
   nobodyAnswers: 'Hier antwortet niemand mehr; frag die Leute, die mich betreiben.',
-  needsLink: 'Ich antworte nur verknüpften Konten. Frag die Leute, die mich betreiben.',
+  needsLink:
+    'Ich antworte nur verknüpften Konten. Schreib mir `/link` von einem Konto, das ich kenne, und schick mir den Code von hier.',
 
   rateLimited:
     'Das ist mehr, als ich in einer Minute annehmen darf. Ich habe deine Nachrichten behalten und beantworte sie nacheinander.',

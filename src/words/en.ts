@@ -10,6 +10,8 @@ export const en = {
   commandUsage: 'shows what was used and what it cost',
   commandClaim: 'makes you the first admin, with the code printed at start',
   commandPair: 'admits somebody, with their code or id (admins)',
+  commandLink: 'links another account of yours',
+  commandUnlink: 'separates this account from your others',
 
   newStarted: 'This is a new conversation. The old one is kept.',
   nothingToStop: 'Nothing is running here.',
@@ -24,6 +26,26 @@ export const en = {
   roleAdmin: 'an admin',
   rolePaired: 'admitted by an admin',
   roleMember: 'a member',
+  whoamiLinked: (accounts: string) => `Linked with:\n${accounts}`,
+
+  linkCode: (code: string) =>
+    `Send me this from your other account, in a direct message: \`link ${code}\`\n\nThe code works once, for 15 minutes. Give it to nobody.`,
+  linkDirectOnly: 'Accounts are linked and unlinked in a direct message only.',
+  linkAsk: (accounts: string) =>
+    `Is this you as well?\n${accounts}\n\nOnce linked, all your accounts see what each of them keeps with me in direct chats, and in approvals they count as one person. Nothing is moved: \`/unlink\` separates an account again. An admin role stays with the account that holds it.\n\nWrite \`link confirm\` here and there within 15 minutes. If that is somebody else, write \`link cancel\`.`,
+  linkWaits: (account: string) => `Confirmed here. Now write \`link confirm\` from \`${account}\` too.`,
+  linkDone: (accounts: string) => `This account is linked with:\n${accounts}`,
+  linkCancelled: 'Cancelled: nothing was linked, and no code of yours works any more.',
+  linkCancelledOther: 'The other account has cancelled: nothing was linked.',
+  linkNothing: 'There is nothing to confirm. Write `/link` for a code.',
+  linkWrong: 'No open link has that code. Codes work once, for 15 minutes; `/link` gives a new one.',
+  linkTries: 'Too many wrong codes. Try again in an hour.',
+  linkSame: 'That is this account, or one it is linked with already. Send the code from another account.',
+  linkFull: (max: number) => `No more than ${max} accounts can be linked.`,
+  unlinked: (accounts: string) => `This account stands alone again. It was linked with:\n${accounts}`,
+  unlinkNone: 'This account is linked with no other.',
+  unlinkTold: (account: string) => `This account is no longer linked with you:\n${account}`,
+
   usageLine: (label: string, requests: number, input: number, cached: number, output: number, cost: string) =>
     `- ${label}: ${requests} requests, ${input} tokens in (${cached} from cache), ${output} out, ${cost}`,
   usageToday: 'Today, this agent',
@@ -55,7 +77,8 @@ export const en = {
     `I do not answer in this group yet. An admin of this gateway can admit it with \`/pair here\`, or by listing \`${chat}\` under \`where.chats\`.`,
   notAllowed: 'I am not open to you here. Ask the people who run me.',
   nobodyAnswers: 'Nobody answers here any more; ask the people who run me.',
-  needsLink: 'I answer linked accounts only. Ask the people who run me.',
+  needsLink:
+    'I answer linked accounts only. Write `/link` to me from an account I know, and send me the code from here.',
 
   rateLimited: 'That is more than I may take in a minute. I have kept your messages and answer them one after another.',
   queueFull: (count: number) => `I have ${count} messages waiting here. Please send that again when I have caught up.`,

@@ -11,6 +11,8 @@ export const pt: Words = {
   commandUsage: 'mostra o que foi usado e quanto custou',
   commandClaim: 'faz de você o primeiro administrador, com o código mostrado no arranque',
   commandPair: 'admite alguém, com código ou identificação (administradores)',
+  commandLink: 'liga outra conta sua',
+  commandUnlink: 'separa esta conta das suas outras',
 
   newStarted: 'Esta é uma conversa nova. A antiga fica guardada.',
   nothingToStop: 'Não há nada em curso aqui.',
@@ -24,6 +26,27 @@ export const pt: Words = {
   roleAdmin: 'administrador',
   rolePaired: 'admitido por um administrador',
   roleMember: 'membro',
+  whoamiLinked: (accounts) => `Ligada a:\n${accounts}`,
+
+  linkCode: (code) =>
+    `Envie-me isto da sua outra conta, numa mensagem direta: \`link ${code}\`\n\nO código vale uma vez, durante 15 minutos. Não o dê a ninguém.`,
+  linkDirectOnly: 'As contas só se ligam e separam numa mensagem direta.',
+  linkAsk: (accounts) =>
+    `Esta conta também é sua?\n${accounts}\n\nDepois de ligadas, todas as suas contas veem o que cada uma guarda comigo em conversas diretas e, nas aprovações, contam como uma só pessoa. Nada muda de lugar: \`/unlink\` volta a separar uma conta. O papel de administrador fica com a conta que o tem.\n\nEscreva \`link confirm\` aqui e lá dentro de 15 minutos. Se for outra pessoa, escreva \`link cancel\`.`,
+  linkWaits: (account) => `Confirmado aqui. Escreva agora \`link confirm\` também de \`${account}\`.`,
+  linkDone: (accounts) => `Esta conta está ligada a:\n${accounts}`,
+  linkCancelled: 'Cancelado: nada foi ligado e nenhum código seu vale mais.',
+  linkCancelledOther: 'A outra conta cancelou: nada foi ligado.',
+  linkNothing: 'Não há nada a confirmar. Escreva `/link` para obter um código.',
+  linkWrong:
+    'Nenhuma ligação aberta tem esse código. Os códigos valem uma vez, durante 15 minutos; `/link` dá um novo.',
+  linkTries: 'Demasiados códigos errados. Tente de novo dentro de uma hora.',
+  linkSame: 'É esta conta, ou uma a que já está ligada. Envie o código de outra conta.',
+  linkFull: (max) => `Não se podem ligar mais de ${max} contas.`,
+  unlinked: (accounts) => `Esta conta está de novo separada. Estava ligada a:\n${accounts}`,
+  unlinkNone: 'Esta conta não está ligada a nenhuma outra.',
+  unlinkTold: (account) => `Esta conta já não está ligada a si:\n${account}`,
+
   usageLine: (label, requests, input, cached, output, cost) =>
     `- ${label}: ${requests} pedidos, ${input} tokens de entrada (${cached} da cache), ${output} de saída, ${cost}`,
   usageToday: 'Hoje, este agente',
@@ -56,7 +79,7 @@ export const pt: Words = {
     `Ainda não respondo neste grupo. Um administrador deste gateway pode admiti-lo com \`/pair here\`, ou indicando \`${chat}\` em \`where.chats\`.`,
   notAllowed: 'Não estou aberto para você aqui. Pergunte a quem me opera.',
   nobodyAnswers: 'Aqui já ninguém responde; fale com quem cuida de mim.',
-  needsLink: 'Só respondo a contas ligadas. Pergunte a quem me opera.',
+  needsLink: 'Só respondo a contas ligadas. Escreva-me `/link` de uma conta que conheço e envie-me o código daqui.',
 
   rateLimited: 'Isso é mais do que posso aceitar num minuto. Guardei as suas mensagens e respondo-lhes uma a uma.',
   queueFull: (count) => `Tenho ${count} mensagens à espera aqui. Envie essa de novo quando eu estiver em dia.`,

@@ -345,16 +345,12 @@ test('asking keys of this version say what happens instead of being ignored', (t
     agent: helper
     channel: tg
     where: { direct: true }
-    access: { direct: linked }
     prompt: We are in {channel_name}.
 `,
   });
   const loaded = load(t, yaml);
   assert.deepEqual(
     loaded.notYet.map((issue) => formatIssue(loaded.file, issue)).filter((line) => !line.includes('slack')),
-    [
-      'config.yaml:22 bindings[1].access.direct: linking is not available yet in this version; it lets in only admins, accounts in allow, and who was admitted before',
-      'config.yaml:23 bindings[1].prompt: placeholders are not available yet in this version; they stay as they are',
-    ],
+    ['config.yaml:22 bindings[1].prompt: placeholders are not available yet in this version; they stay as they are'],
   );
 });

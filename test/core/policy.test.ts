@@ -44,6 +44,7 @@ test('R13: access over its table', () => {
     membership: 'full' as const,
     admin: false,
     paired: false,
+    linked: false,
     access: { direct: 'pairing' as const, group: 'open' as const, allow: [] as string[], rateLimit: null },
     mustBeAdmitted: false,
     chatAdmitted: false,
@@ -62,6 +63,8 @@ test('R13: access over its table', () => {
   assert.equal(verdict({ ...access({ direct: 'open' }), membership: 'guest' }), 'pair');
   assert.equal(verdict({ ...access({ direct: 'open' }), membership: 'external' }), 'pair');
   assert.equal(verdict(access({ direct: 'linked' })), 'linked');
+  assert.equal(verdict({ ...access({ direct: 'linked' }), linked: true }), 'allow');
+  assert.equal(verdict({ linked: true }), 'pair');
   assert.equal(verdict(access({ direct: 'allowlist' })), 'not_listed');
   assert.equal(verdict({ kind: 'group' }), 'allow');
   assert.equal(verdict({ kind: 'group', mustBeAdmitted: true }), 'admission');
