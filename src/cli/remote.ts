@@ -1,10 +1,7 @@
 /** Commands that the running gateway does. */
 import { systemClock } from '../base/clock.ts';
 import { GatehouseError } from '../base/errors.ts';
-import { mask } from '../base/log.ts';
 import { commandName } from '../base/program.ts';
-import type { LoadedConfig } from '../config/load.ts';
-import { callControl, NotRunning } from '../control/client.ts';
 import type {
   ClaimResult,
   LinkResult,
@@ -18,43 +15,9 @@ import type {
 import type { ControlArgs } from '../control/wire.ts';
 import { costText } from '../words/cost.ts';
 import { en } from '../words/en.ts';
-import { dataDirFor, loadFor } from './config_file.ts';
-import { type Command, type CommandRun, exitCodes, UsageError } from './program.ts';
+import { asJson, ask, json, request } from './ask.ts';
+import { type Command, exitCodes, UsageError } from './program.ts';
 import { columns, dateText, durationText } from './text.ts';
-
-const json = { type: 'boolean', summary: 'Print the result as JSON.' } as const;
-
-/** Has the gateway do it, or, when none runs and the command can do without one, does it on the database. */
-async function request<T>(run: CommandRun, command: string, args: ControlArgs, offline: boolean) {
-  let loaded: LoadedConfig | null;
-  let result: T;
-  try {
-    result = (await callControl(dataDirFor(run), command, args)) as T;
-    // For its secrets only; the gateway that answered may run with a file that has changed since.
-    loaded = await loadFor(run).catch(() => null);
-  } catch (error) {
-    if (!(error instanceof NotRunning && offline)) throw error;
-    loaded = await loadFor(run);
-    result = (await run.program.offline(loaded, command, args)) as T;
-  }
-  const show = (text: string) => run.terminal.out(`${mask(text, loaded?.secretValues ?? [])}\n`);
-  return { result, show };
-}
-
-const asJson = (result: unknown) => JSON.stringify(result, null, 2);
-
-/** Requests it and prints the answer. */
-async function ask<T>(
-  run: CommandRun,
-  command: string,
-  args: ControlArgs,
-  print: (result: T) => string,
-  offline = false,
-): Promise<number> {
-  const { result, show } = await request<T>(run, command, args, offline);
-  show(run.options.json === true ? asJson(result) : print(result));
-  return exitCodes.ok;
-}
 
 /** Longer than a drain takes with everything else that is closed after it. */
 const stopMsMax = 60_000;
