@@ -35,6 +35,7 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
     config: loaded.config,
     plugins,
     log,
+    comparesClock: true,
     onChannelFailed({ name, reason }: ChannelReport) {
       const line = mask(`${name} is not working: ${reason ?? 'see the log'}\n`, secrets);
       if (!greeted) early.push(line);

@@ -36,6 +36,11 @@ export const limits = {
   /** Stages */
   leaseMs: 15_000,
   heartbeatMs: 5_000,
+  /**
+   * Of a gateway's clock from that of the database it shares. Two gateways may then be twice as far from each other, and
+   * a lease that is renewed with every heartbeat has at least that much (leaseMs - heartbeatMs) left.
+   */
+  clockApartMsMax: 5_000,
   sweepMs: 5_000,
   drainMs: 10_000,
 

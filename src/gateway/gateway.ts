@@ -33,6 +33,7 @@ import type { Settings } from '../types/settings.ts';
 import { wordsFor } from '../words/index.ts';
 import { type ChannelReport, createChannels } from './channels.ts';
 import { createCleaner } from './cleaner.ts';
+import { watchClock } from './clock_watch.ts';
 import { createMetrics } from './metrics.ts';
 import { publishAgents } from './publish.ts';
 
@@ -41,6 +42,8 @@ export interface GatewayOptions {
   plugins: Plugins;
   log: Log;
   clock?: Clock;
+  /** The clock tells the time of this machine, so on PostgreSQL it must agree with the database's. */
+  comparesClock?: boolean;
   /** Crash tests only. */
   hooks?: CommitHooks;
   /** A channel cannot work until its configuration changes; its report says why. */
@@ -63,7 +66,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** Throws a GatehouseError with a hint when the data folder, the database or the port cannot be had. */
+/** Throws a GatehouseError with a hint when the data folder, the database or the port cannot be had, or clocks disagree. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { plugins, log } = options;
   const clock = options.clock ?? systemClock;
@@ -77,6 +80,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     ...(options.hooks ? { hooks: options.hooks } : {}),
   });
+  const clockWatch =
+    options.comparesClock === true && db.dialect === 'postgres'
+      ? await watchClock({ db, clock, log }).catch(async (error) => {
+          await close();
+          throw error;
+        })
+      : null;
   // With SQLite this process is the only one: what another left half done is free at once (DESIGN, Storage).
   if (db.dialect === 'sqlite')
     await db.tx(async (q) => {
@@ -187,10 +197,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     channels: channels.list,
     async readiness() {
-      const store = await db.ping().then(
-        () => ({ ok: true }),
-        (error) => ({ ok: false, reason: messageOf(error) }),
-      );
+      const reason = await db.ping().then(() => clockWatch?.reason() ?? null, messageOf);
+      const store = reason === null ? { ok: true } : { ok: false, reason };
       return { store, channels: channels.reports() };
     },
     metrics: async () => (config.metrics.enabled ? metrics.text(channels.reports()) : ''),
@@ -198,6 +206,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
 
   const { url } = await http.start().catch(async (error) => {
+    clockWatch?.stop();
     await close();
     throw error;
   });
@@ -241,6 +250,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         await dispatch.stop();
         await worker.stop();
         cleaner.stop();
+        clockWatch?.stop();
         await deliver.stop();
         await channels.close();
         await http.stop();

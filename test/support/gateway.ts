@@ -49,6 +49,8 @@ export interface TestGatewayOptions {
   telegram?: StartOptions;
   model?: ModelServerOptions;
   clock?: Clock;
+  /** As the program does; only with a clock that tells the real time. */
+  comparesClock?: boolean;
   hooks?: CommitHooks;
   capabilities?: CapabilityPlugin[];
   adapters?: AdapterPlugin[];
@@ -91,6 +93,7 @@ export async function startTestGateway(t: TestContext, options: TestGatewayOptio
       plugins,
       log,
       ...(options.clock ? { clock: options.clock } : {}),
+      comparesClock: options.comparesClock ?? false,
       ...(options.hooks ? { hooks: options.hooks } : {}),
     });
   const test: TestGateway = {
