@@ -119,7 +119,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       responder = next;
     },
     left: () => queue.length,
-    request(number, withinMs = 10_000) {
+    request(number, withinMs = 20_000) {
       const seen = requests[number - 1];
       if (seen) return Promise.resolve(seen);
       return new Promise((resolve, reject) => {

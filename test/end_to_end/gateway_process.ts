@@ -11,7 +11,8 @@ import { startTelegramEmulator, type TelegramEmulator } from '../emulators/teleg
 import { configOf, type TestGatewayOptions } from '../support/gateway.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/gatehouse.js', import.meta.url));
-const waitMs = 15_000;
+/** Starts of a program take long on a loaded machine; one that hangs ends here. */
+const waitMs = 45_000;
 
 export interface Ended {
   code: number | null;

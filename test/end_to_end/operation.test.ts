@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { becomes, readyz } from '../support/becomes.ts';
 import { createSite, type GatewayProcess } from './gateway_process.ts';
 
-const bounded = { timeout: 60_000 } as const;
+const bounded = { timeout: 180_000 } as const;
 
 async function metric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();

@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open.ts';
 import { needs } from '../support/needs.ts';
 import { createSite, type GatewayProcess } from './gateway_process.ts';
 
-const bounded = { timeout: 60_000 } as const;
+const bounded = { timeout: 180_000 } as const;
 
 async function _metric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();

@@ -24,7 +24,7 @@ import { silentLog } from '../support/silent_log.ts';
 import { within } from '../support/within.ts';
 import { passTime, said } from './world.ts';
 
-const options = { only: 'postgres', timeoutMs: 60_000 } as const;
+const options = { only: 'postgres', timeoutMs: 120_000 } as const;
 const wait = { timeoutMs: 30_000 };
 /** Leases, heartbeats and sweeps pass that much faster. */
 const speed = 10;

@@ -8,7 +8,7 @@ import { createFakeClock, type FakeClock } from '../support/fake_clock.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 
 /** No test here takes longer; one that hangs is a failure. */
-export const bounded = { timeout: 30_000 } as const;
+export const bounded = { timeout: 60_000 } as const;
 
 export interface World extends TestGateway {
   world: TestGateway;

@@ -5,13 +5,15 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, type TestContext, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import type { Log } from '../../src/base/log.ts';
 import type { CommitHooks, Db } from '../../src/store/db.ts';
 import { openStore } from '../../src/store/open.ts';
 
 export type Dialect = Db['dialect'];
+
+const serverMsMax = 120_000;
 
 export interface TestDatabase {
   dialect: Dialect;
@@ -32,6 +34,7 @@ export function eachDatabase(
 ): void {
   for (const dialect of ['sqlite', 'postgres'] as const) {
     if (options.only && options.only !== dialect) continue;
+    if (dialect === 'postgres') startBeforehand();
     test(`${name} [${dialect}]`, { timeout: options.timeoutMs ?? 30_000 }, async (t) => {
       const database = await createDatabase(dialect, t);
       if (!database) return;
@@ -51,6 +54,21 @@ export function eachDatabase(
       await work(t, open, database);
     });
   }
+}
+
+let isStartedBeforehand = false;
+
+/** Making and starting a server is no part of the time that the first test may take. */
+function startBeforehand(): void {
+  if (isStartedBeforehand) return;
+  isStartedBeforehand = true;
+  before(
+    async () => {
+      // Why it could not be started is the failure of each test that needs it.
+      await postgresServer().catch(() => {});
+    },
+    { timeout: serverMsMax },
+  );
 }
 
 async function createDatabase(

@@ -23,7 +23,7 @@ export interface PagePerson {
   readonly cookie: string;
 }
 
-const seesMs = 20_000;
+const seesMs = 40_000;
 
 export const codeOf = (link: string): string => new URL(link).searchParams.get('code') ?? '';
 

@@ -1,4 +1,4 @@
-const waitMs = 15_000;
+const waitMs = 30_000;
 const saidCharactersMax = 2_000;
 
 /** Waits that end by what happens, never by time alone. */

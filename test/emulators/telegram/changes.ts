@@ -12,7 +12,7 @@ export interface Changes {
   ): Promise<T>;
 }
 
-const untilMsDefault = 10_000;
+const untilMsDefault = 20_000;
 
 export function createChanges(): Changes {
   const open = new Set<() => void>();
