@@ -50,7 +50,7 @@ export interface ModelServer {
   script(...answers: Answer[]): void;
   /** Answers what the script has no answer for; undefined falls through to `You said: …`. */
   respond(responder: Responder): void;
-  /** The n-th request (1-based), waiting for it at most `withinMs` (default 10 s). */
+  /** The n-th request (1-based), waiting for it at most `withinMs` (default 20 s). */
   request(number: number, withinMs?: number): Promise<SeenRequest>;
   /** How many answers of the script are left. */
   left(): number;
