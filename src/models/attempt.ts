@@ -5,7 +5,8 @@ import type { ModelAnswer, ModelObserver, ModelProfile, ModelRequest, Usage } fr
 import { createCollector } from './collect.ts';
 import { AttemptFailure, describe, failureOf } from './failure.ts';
 import { nativeKeyOf, toCallOptions } from './prompt.ts';
-import { type OpenProfile, type StreamPart, type Wire, watch } from './providers.ts';
+import type { OpenProfile, StreamPart, Wire } from './providers.ts';
+import { watch } from './transport.ts';
 
 export interface AttemptOptions {
   open: OpenProfile;
@@ -29,7 +30,7 @@ export function attempt(options: AttemptOptions): Promise<ModelAnswer> {
   signal.throwIfAborted();
   const connection = new AbortController();
   const collector = createCollector(options.request);
-  const seen = { sent: false, answered: false, bytes: 0, requestBytes: 0, onBytes: () => {} };
+  const seen = { sent: false, answered: false, requestBytes: 0, onBytes: () => {} };
   let over = false;
 
   return new Promise((resolve, reject) => {

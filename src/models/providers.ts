@@ -3,6 +3,7 @@ import type { OpenAIProvider } from '@ai-sdk/openai';
 import { limits } from '../base/limits.ts';
 import type { ModelProfile } from '../types/model.ts';
 import { AttemptFailure, describe } from './failure.ts';
+import { createFetch } from './transport.ts';
 
 /** The SDK's language model, taken from a provider so that nothing but providers is imported. */
 export type LanguageModel = ReturnType<OpenAIProvider['responses']>;
@@ -22,25 +23,6 @@ export interface OpenProfile {
   /** A server that refused our replay of its own reasoning once is not sent any again. */
   refusesNative: boolean;
   model(wire: Wire): Promise<LanguageModel>;
-}
-
-/** What the transport tells the attempt that owns the signal. */
-export interface Watch {
-  /** The request was handed to the network. */
-  sent: boolean;
-  /** A 2xx answer began. */
-  answered: boolean;
-  /** Bytes of the answer so far. */
-  bytes: number;
-  /** Bytes of the request body. */
-  requestBytes: number;
-  onBytes(): void;
-}
-
-const watches = new WeakMap<AbortSignal, Watch>();
-
-export function watch(signal: AbortSignal, observer: Watch): void {
-  watches.set(signal, observer);
 }
 
 const opened = new WeakMap<ModelProfile, OpenProfile>();
@@ -74,7 +56,7 @@ function wireOf(profile: ModelProfile): Wire {
 
 /** Always an explicit address: the SDKs would else take one from variables such as OPENAI_BASE_URL. */
 async function load(profile: ModelProfile, wire: Wire): Promise<LanguageModel> {
-  const fetch = createFetch(profile);
+  const fetch = fetchOf(profile);
   const apiKey = profile.apiKey ?? 'none';
   if (wire === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
@@ -106,52 +88,16 @@ function rooted(address: string, path: string): string {
 
 const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key'];
 
-/**
- * The transport of a profile: no redirects (they would carry the key to another host), no key header if there is no
- * key, and an answer that is counted and bounded while it arrives.
- */
-function createFetch(profile: ModelProfile): typeof globalThis.fetch {
-  return async (input, init) => {
-    const observer = init?.signal ? watches.get(init.signal) : undefined;
-    const headers = new Headers(init?.headers);
-    if (profile.apiKey === null) for (const name of keyHeaders) headers.delete(name);
-    if (observer) {
-      observer.sent = true;
-      observer.requestBytes = typeof init?.body === 'string' ? Buffer.byteLength(init.body) : 0;
-    }
-    const response = await globalThis.fetch(input, { ...init, headers, redirect: 'manual' });
-    if (!observer || !response.body) return response;
-    observer.answered = response.ok;
-    observer.onBytes();
-    return new Response(counted(response.body, observer, profile), {
-      status: response.status,
-      statusText: response.statusText,
-      headers: response.headers,
-    });
-  };
-}
-
-function counted(body: ReadableStream<Uint8Array>, observer: Watch, profile: ModelProfile): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read();
-        if (done) return controller.close();
-        observer.bytes += value.length;
-        observer.onBytes();
-        if (observer.bytes > limits.modelResponseBytesMax) {
-          await reader.cancel();
-          throw new AttemptFailure(
-            profile.name,
-            `${describe(profile)}: the answer is larger than ${limits.modelResponseBytesMax} bytes`,
-            { kind: 'refused' },
-          );
-        }
-        controller.enqueue(value);
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
+/** No key header if there is no key, and an answer that is bounded while it arrives. */
+function fetchOf(profile: ModelProfile): typeof globalThis.fetch {
+  return createFetch({
+    headersLeftOut: profile.apiKey === null ? keyHeaders : [],
+    answerBytesMax: limits.modelResponseBytesMax,
+    tooLarge: () =>
+      new AttemptFailure(
+        profile.name,
+        `${describe(profile)}: the answer is larger than ${limits.modelResponseBytesMax} bytes`,
+        { kind: 'refused' },
+      ),
+  });
 }

@@ -1,0 +1,189 @@
+/**
+ * HTTP to a provider, in the shape of `fetch` that the SDKs take. Our own on node:http, which costs a third of what
+ * undici does per request and lets the answer be counted and bounded where it arrives. It follows no redirect, since
+ * that would carry the key to another host.
+ */
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { pipeline, type Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { assert } from '../base/errors.ts';
+
+/** What the transport tells the attempt that owns the signal. */
+export interface Watch {
+  /** The request was handed to the network. */
+  sent: boolean;
+  /** A 2xx answer began. */
+  answered: boolean;
+  /** Bytes of the request body. */
+  requestBytes: number;
+  onBytes(): void;
+}
+
+const watches = new WeakMap<AbortSignal, Watch>();
+
+export function watch(signal: AbortSignal, observer: Watch): void {
+  watches.set(signal, observer);
+}
+
+export interface FetchOptions {
+  /** Lower case; never sent, whatever the SDK sets. */
+  headersLeftOut: readonly string[];
+  /** Of an answer, unpacked. */
+  answerBytesMax: number;
+  /** What a longer answer fails with. */
+  tooLarge(): Error;
+}
+
+/** An idle connection is ended by us before servers end it (5 s is usual), perhaps just as a request goes out. */
+const idleMs = 4_000;
+const agentOptions = {
+  keepAlive: true,
+  timeout: idleMs,
+  // As node itself decides it for its own agent and for fetch.
+  ...(process.env.NODE_USE_ENV_PROXY === '1' ? { proxyEnv: process.env } : {}),
+};
+const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
+
+/** Bodies are strings, as the SDKs write JSON. Rejects with a TypeError as `fetch` does, or with the signal's reason. */
+export function createFetch(options: FetchOptions): typeof globalThis.fetch {
+  return (input, init) =>
+    new Promise((resolve, reject) => {
+      const signal = init?.signal ?? undefined;
+      if (signal?.aborted) return reject(signal.reason);
+      const observer = signal && watches.get(signal);
+      const body = init?.body ?? '';
+      assert(typeof body === 'string', 'a request to a provider is a text');
+      const bytes = Buffer.byteLength(body);
+      const request = open(new URL(input instanceof Request ? input.url : input), {
+        method: init?.method ?? 'GET',
+        headers: headersOf(init?.headers, options.headersLeftOut, bytes),
+      });
+      if (observer) {
+        observer.sent = true;
+        observer.requestBytes = bytes;
+      }
+      const onAbort = () => {
+        request.destroy();
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      request.on('error', (error) => reject(new TypeError('fetch failed', { cause: error })));
+      request.on('close', () => signal?.removeEventListener('abort', onAbort));
+      request.on('response', (response) => {
+        try {
+          resolve(answerOf(response, signal, observer, options));
+        } catch (error) {
+          // Such as a status that is none.
+          request.destroy();
+          reject(new TypeError('fetch failed', { cause: error }));
+        }
+      });
+      request.end(body);
+    });
+}
+
+function open(url: URL, options: { method: string; headers: OutgoingHttpHeaders }): ClientRequest {
+  return url.protocol === 'https:'
+    ? httpsRequest(url, { ...options, agent: agents.https })
+    : httpRequest(url, { ...options, agent: agents.http });
+}
+
+function headersOf(given: RequestInit['headers'], leftOut: readonly string[], bytes: number): OutgoingHttpHeaders {
+  const pairs = Array.isArray(given) || given instanceof Headers ? [...given] : Object.entries(given ?? {});
+  const headers: OutgoingHttpHeaders = { accept: '*/*', 'accept-encoding': 'identity', 'content-length': bytes };
+  for (const [name, value] of pairs) {
+    const lower = String(name).toLowerCase();
+    if (!leftOut.includes(lower)) headers[lower] = String(value);
+  }
+  return headers;
+}
+
+/** Statuses that have no body. */
+const bodiless = [204, 205, 304];
+
+function answerOf(
+  response: IncomingMessage,
+  signal: AbortSignal | undefined,
+  observer: Watch | undefined,
+  options: FetchOptions,
+): Response {
+  const status = response.statusCode ?? 0;
+  const headers = new Headers();
+  const { rawHeaders } = response;
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] as string, rawHeaders[at + 1] ?? '');
+  const body = bodiless.includes(status) ? null : streamOf(response, signal, observer, options);
+  if (body === null) response.resume();
+  const answer = new Response(body, { status, statusText: response.statusMessage ?? '', headers });
+  if (observer) {
+    observer.answered = answer.ok;
+    observer.onBytes();
+  }
+  return answer;
+}
+
+function streamOf(
+  response: IncomingMessage,
+  signal: AbortSignal | undefined,
+  observer: Watch | undefined,
+  options: FetchOptions,
+): ReadableStream<Uint8Array> {
+  const source = unpacked(response);
+  let left = options.answerBytesMax;
+  let over = false;
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const fail = (error: unknown) => {
+          if (over) return;
+          over = true;
+          response.destroy();
+          controller.error(error);
+        };
+        source.on('data', (chunk: Buffer) => {
+          if (over) return;
+          left -= chunk.length;
+          observer?.onBytes();
+          if (left < 0) return fail(options.tooLarge());
+          controller.enqueue(chunk);
+          if ((controller.desiredSize ?? 0) <= 0) source.pause();
+        });
+        source.on('end', () => {
+          if (over) return;
+          over = true;
+          controller.close();
+        });
+        source.on('error', (error) =>
+          fail(signal?.aborted ? signal.reason : new TypeError('terminated', { cause: error })),
+        );
+      },
+      pull: () => void source.resume(),
+      cancel() {
+        over = true;
+        response.destroy();
+      },
+    },
+    { highWaterMark: 16 },
+  );
+}
+
+/** We ask for plain bytes; some servers pack them all the same. */
+function unpacked(response: IncomingMessage): Readable {
+  const packing = response.headers['content-encoding']?.trim().toLowerCase();
+  const decoder =
+    packing === 'gzip' || packing === 'x-gzip'
+      ? createGunzip()
+      : packing === 'deflate'
+        ? createInflate()
+        : packing === 'br'
+          ? createBrotliDecompress()
+          : null;
+  // Its end and its errors, those of the response among them, come out of the decoder.
+  return decoder ? pipeline(response, decoder, () => {}) : response;
+}
