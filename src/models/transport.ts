@@ -53,6 +53,13 @@ const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentO
 
 /** Bodies are strings, as the SDKs write JSON. Rejects with a TypeError as `fetch` does, or with the signal's reason. */
 export function createFetch(options: FetchOptions): typeof globalThis.fetch {
+  let last = { text: '', url: new URL('http://localhost') };
+  const addressOf = (input: Parameters<typeof fetch>[0]) => {
+    const text = input instanceof Request ? input.url : String(input);
+    // A provider posts to one address again and again.
+    if (text !== last.text) last = { text, url: new URL(text) };
+    return last.url;
+  };
   return (input, init) =>
     new Promise((resolve, reject) => {
       const signal = init?.signal ?? undefined;
@@ -61,7 +68,7 @@ export function createFetch(options: FetchOptions): typeof globalThis.fetch {
       const body = init?.body ?? '';
       assert(typeof body === 'string', 'a request to a provider is a text');
       const bytes = Buffer.byteLength(body);
-      const request = open(new URL(input instanceof Request ? input.url : input), {
+      const request = open(addressOf(input), {
         method: init?.method ?? 'GET',
         headers: headersOf(init?.headers, options.headersLeftOut, bytes),
       });

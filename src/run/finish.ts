@@ -10,7 +10,7 @@ import type { Transaction } from '../store/db.ts';
 import { countWaiting, finishMessages } from '../store/inbox.ts';
 import { releaseReserved, settleLost, spent } from '../store/ledger.ts';
 import { findFirstPiece } from '../store/outbox.ts';
-import { addStep, assertOwned, finishRun, type Run } from '../store/runs.ts';
+import { addStep, addSteps, finishRun, type Run } from '../store/runs.ts';
 import { finishToolCall, readToolCalls } from '../store/tool_calls.ts';
 import { cancelledOutcome, unknownOutcome } from '../tools/host.ts';
 import type { AdapterLimits } from '../types/adapter.ts';
@@ -32,13 +32,13 @@ export interface Outcome {
 }
 
 /**
- * `write` adds what belongs to the same transaction, such as the last step: nobody reads it to go on, but the transcript
- * is kept for operators as long as `retention.runs` says.
+ * `last` is the step that ended the run, and what belongs to its transaction: nobody reads it to go on, but the
+ * transcript is kept for operators as long as `retention.runs` says.
  */
 export async function finish(
   work: Work,
   outcome: Outcome,
-  write: (q: Transaction, now: number) => Promise<void> = async () => {},
+  last?: { step: StepBody; write(q: Transaction, now: number): Promise<void> },
 ): Promise<void> {
   const { parts, run, words } = work;
   assert(canBecome(run.state, outcome.state), `a run may go from ${run.state} to ${outcome.state}`);
@@ -48,9 +48,10 @@ export async function finish(
   const now = parts.clock.now();
   let isShown = false;
   await parts.db.tx(async (q) => {
-    await assertOwned(q, run.id, parts.owner);
-    await writeOpening(q, work, now);
-    await write(q, now);
+    const activeMs = work.activeMs();
+    await finishRun(q, run.id, parts.owner, { state: outcome.state, error: outcome.error, activeMs }, now);
+    await addSteps(q, run.id, ...unwritten(work, last?.step), now);
+    await last?.write(q, now);
     await bookUnbooked(q, work, now);
     await releaseReserved(q, { run: run.id });
     await closeCalls(q, work, now);
@@ -61,12 +62,9 @@ export async function finish(
     const ending: Ending = {
       run,
       direct: work.conversation.audience === 'direct',
-      state: outcome.state,
-      error: outcome.error,
       // A first piece that was shown must not stand there unfinished, so it gets at least a word.
       shown: markdown ?? (first ? words.stopped : null),
       replaces: first?.id ?? null,
-      activeMs: work.activeMs(),
     };
     await endRun(q, ending, work.adapter.limits, now);
     isShown = ending.shown !== null;
@@ -89,16 +87,13 @@ export async function finishUnopened(parts: RunParts, run: Run, error: string | 
   const state = error === null ? 'cancelled' : 'failed';
   const { audience } = await readConversation(db, run.conversationId);
   await db.tx(async (q) => {
-    await assertOwned(q, run.id, parts.owner);
+    await finishRun(q, run.id, parts.owner, { state, error, activeMs: 0 }, clock.now());
     await settleLost(q, run.id);
     const ending: Ending = {
       run,
       direct: audience === 'direct',
-      state,
-      error,
       shown: error === null || !adapter ? null : wordsFor(null, parts.settings().language).runFailed(run.id),
       replaces: null,
-      activeMs: 0,
     };
     await endRun(q, ending, adapter?.limits, clock.now());
   });
@@ -109,18 +104,15 @@ export async function finishUnopened(parts: RunParts, run: Run, error: string | 
 interface Ending {
   run: Run;
   direct: boolean;
-  state: Outcome['state'];
-  error: string | null;
   /** What people see; null = nothing. */
   shown: string | readonly string[] | null;
   /** The outbox row of the first piece, whose message gets these words. */
   replaces: string | null;
-  activeMs: number;
 }
 
 async function endRun(
   q: Transaction,
-  { run, direct, state, error, shown, replaces, activeMs }: Ending,
+  { run, direct, shown, replaces }: Ending,
   adapterLimits: AdapterLimits | undefined,
   now: number,
 ): Promise<void> {
@@ -140,7 +132,6 @@ async function endRun(
       adapterLimits,
       now,
     );
-  await finishRun(q, run.id, state, error, activeMs, now);
   if ((await countWaiting(q, run.conversationId)) > 0) q.ring('dispatch');
 }
 
@@ -153,11 +144,10 @@ function countEnd(parts: RunParts, state: Outcome['state']): void {
   parts.count(names[state] ?? 'runs_failed');
 }
 
-/** Goes first into whatever the run commits first. */
-export async function writeOpening(q: Transaction, work: Work, now: number): Promise<void> {
-  const opening = work.steps[0];
-  if (!work.openingUnwritten || !opening) return;
-  await addStep(q, work.run.id, 0, opening, now);
+/** From which place on which steps are still to be written: the opening goes with whatever the run commits first. */
+export function unwritten(work: Work, step?: StepBody): [seq: number, steps: StepBody[]] {
+  const opening = work.openingUnwritten ? work.steps.slice(0, 1) : [];
+  return [work.steps.length - opening.length, [...opening, ...(step ? [step] : [])]];
 }
 
 /** M2: a call that never got a result gets one, so that the stored transcript is whole. */

@@ -8,14 +8,14 @@ import { limits } from '../base/limits.ts';
 import { takeTogether } from '../inbox/route.ts';
 import type { Transaction } from '../store/db.ts';
 import { dueMessages, takeMessages } from '../store/inbox.ts';
-import { addStep, assertOwned } from '../store/runs.ts';
+import { addStep, addSteps, assertOwned } from '../store/runs.ts';
 import { addToolCall } from '../store/tool_calls.ts';
 import { decideCall } from '../tools/host.ts';
 import type { ModelAnswer, ModelRequest } from '../types/model.ts';
 import type { StepBody } from '../types/run.ts';
 import { bookAnswer, bookUnbooked, reserveFor } from './budget.ts';
 import { callTools } from './call_tools.ts';
-import { finish, writeOpening } from './finish.ts';
+import { finish, unwritten } from './finish.ts';
 import { forgetHalf, readHistory } from './history.ts';
 import { countRequests, stepToCall } from './machine.ts';
 import { said } from './open.ts';
@@ -65,18 +65,17 @@ async function ask(work: Work): Promise<boolean> {
   const step: StepBody = { kind: 'assistant', message: answer.message, finish: answer.finish };
   const seq = work.steps.length;
   const write = async (q: Transaction, now: number) => {
-    await addStep(q, run.id, seq, step, now);
     await bookAnswer(q, work, ledgerId, answer, now);
     await addCalls(q, work, seq, answer);
   };
   if (answer.calls.length === 0) {
-    await finish(work, answered(work, textOf(work, answer)), write);
+    await finish(work, answered(work, textOf(work, answer)), { step, write });
     return true;
   }
   await parts.db.tx(async (q) => {
     await assertOwned(q, run.id, parts.owner);
     const now = parts.clock.now();
-    await writeOpening(q, work, now);
+    await addSteps(q, run.id, ...unwritten(work, step), now);
     await write(q, now);
     await bookUnbooked(q, work, now);
   });

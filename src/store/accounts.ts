@@ -48,12 +48,10 @@ function accountOf(row: AccountRow): Account {
   };
 }
 
+const accountSql = `select ${accountColumns} from accounts a join people p on p.id = a.person_id where a.channel = ? and a.user_id = ?`;
+
 export async function findAccount(q: Query, channel: string, userId: string): Promise<Account | null> {
-  const row = await q.get<AccountRow>(
-    `select ${accountColumns} from accounts a join people p on p.id = a.person_id where a.channel = ? and a.user_id = ?`,
-    channel,
-    userId,
-  );
+  const row = await q.get<AccountRow>(accountSql, channel, userId);
   return row ? accountOf(row) : null;
 }
 

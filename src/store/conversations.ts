@@ -119,16 +119,11 @@ export async function appendTurns(
   exchange: readonly Omit<Turn, 'seq'>[],
   now: number,
 ): Promise<void> {
-  for (const [index, turn] of exchange.entries())
-    await q.run(
-      'insert into turns (conversation_id, seq, run_id, role, body, created_at) values (?, ?, ?, ?, ?, ?)',
-      id,
-      turns + index,
-      runId,
-      turn.role,
-      turn.text,
-      now,
-    );
+  await q.run(
+    `insert into turns (conversation_id, seq, run_id, role, body, created_at)
+     values ${exchange.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')}`,
+    ...exchange.flatMap((turn, index) => [id, turns + index, runId, turn.role, turn.text, now]),
+  );
   await q.run('update conversations set turns = ? where id = ?', turns + exchange.length, id);
 }
 

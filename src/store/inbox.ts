@@ -84,6 +84,12 @@ function inboxRowOf(row: StoredRow): InboxRow {
   };
 }
 
+/**
+ * What waits in a lane. The inner select needs nothing but the small index of waiting rows; asked for more at once, a
+ * database may walk all that was ever said in the conversation instead.
+ */
+const waitingIn = `inbox where id in (select id from inbox where conversation_id = ? and state = 'waiting')`;
+
 /** False when the key is there already. */
 export async function addInboxRow(q: Query, row: NewInboxRow): Promise<boolean> {
   const added = await q.run(
@@ -191,17 +197,13 @@ export interface Lane {
   due: number;
 }
 
-export async function readLane(q: Query, conversationId: string, userId: string, now: number): Promise<Lane> {
-  const row = await q.get<{ own: number; own_due: number; due: number }>(
-    `select count(case when user_id = ? then 1 end) as own,
+const laneSql = `select count(case when user_id = ? then 1 end) as own,
        coalesce(max(case when user_id = ? then not_before end), 0) as own_due,
        count(case when not_before <= ? then 1 end) as due
-     from inbox where conversation_id = ? and state = 'waiting'`,
-    userId,
-    userId,
-    now,
-    conversationId,
-  );
+     from ${waitingIn}`;
+
+export async function readLane(q: Query, conversationId: string, userId: string, now: number): Promise<Lane> {
+  const row = await q.get<{ own: number; own_due: number; due: number }>(laneSql, userId, userId, now, conversationId);
   return { own: row?.own ?? 0, ownDue: row?.own_due ?? 0, due: row?.due ?? 0 };
 }
 
@@ -232,8 +234,8 @@ export async function holdParts(
   until: number,
 ): Promise<void> {
   await q.run(
-    `update inbox set not_before = ? where conversation_id = ? and user_id = ? and state = 'waiting' and not_before < ?
-       and id >= (select min(id) from inbox where conversation_id = ? and user_id = ? and state = 'waiting' and part_of = ?)`,
+    `update inbox set not_before = ? where id in (select id from inbox where conversation_id = ? and state = 'waiting')
+       and user_id = ? and not_before < ? and id >= (select min(id) from ${waitingIn} and user_id = ? and part_of = ?)`,
     until,
     lane.conversationId,
     lane.userId,
@@ -248,8 +250,8 @@ export async function holdParts(
 export async function readyConversations(q: Transaction, now: number, limit: number): Promise<string[]> {
   const rows = await q.all<{ conversation_id: string }>(
     `select i.conversation_id from inbox i where i.state = 'waiting' and i.not_before <= ?
-       and not exists (select 1 from inbox j where j.conversation_id = i.conversation_id and j.state = 'waiting'
-         and j.not_before <= ? and j.id < i.id)
+       and not exists (select 1 from inbox w join inbox j on j.id = w.id where w.conversation_id = i.conversation_id
+         and w.state = 'waiting' and w.id < i.id and j.not_before <= ?)
        and not exists (select 1 from runs r where r.conversation_id = i.conversation_id and r.state in ('queued', 'running'))
      order by i.id limit ?${q.skipLocked}`,
     now,
@@ -268,15 +270,12 @@ export async function nextWaitingAt(q: Query, now: number): Promise<number | nul
   return row?.at ?? null;
 }
 
+const dueSql = `select ${columns} from ${waitingIn} and not_before <= ?
+     order by case when not_before > received_at then not_before else received_at end, id limit ?`;
+
 /** Those whose time has come, by that time: who waits for a slot of their own holds up nobody else (rule 17). */
 export async function dueMessages(q: Query, conversationId: string, now: number, limit: number): Promise<InboxRow[]> {
-  const rows = await q.all<StoredRow>(
-    `select ${columns} from inbox where conversation_id = ? and state = 'waiting' and not_before <= ?
-     order by case when not_before > received_at then not_before else received_at end, id limit ?`,
-    conversationId,
-    now,
-    limit,
-  );
+  const rows = await q.all<StoredRow>(dueSql, conversationId, now, limit);
   return rows.map(inboxRowOf);
 }
 
@@ -284,12 +283,11 @@ export async function takeMessages(q: Query, ids: string[], runId: string): Prom
   for (const id of ids) await q.run(`update inbox set state = 'taken', run_id = ? where id = ?`, runId, id);
 }
 
+const ofRunSql = `select ${columns} from inbox where run_id = ? and state = 'taken' order by id`;
+
 /** The messages a run was made for, in order; those steered into it later are not among them. */
 export async function messagesOfRun(q: Query, runId: string): Promise<InboxRow[]> {
-  const rows = await q.all<StoredRow>(
-    `select ${columns} from inbox where run_id = ? and state = 'taken' order by id`,
-    runId,
-  );
+  const rows = await q.all<StoredRow>(ofRunSql, runId);
   return rows.map(inboxRowOf);
 }
 

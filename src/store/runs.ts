@@ -152,22 +152,25 @@ export class LostRun extends Error {
   }
 }
 
+/** Throws when the run is not this owner's any more: the transaction must not go on. */
 export async function finishRun(
   q: Query,
   runId: string,
-  state: RunState,
-  error: string | null,
-  activeMs: number,
+  owner: string,
+  end: { state: RunState; error: string | null; activeMs: number },
   now: number,
 ): Promise<void> {
-  await q.run(
-    `update runs set state = ?, error = ?, active_ms = ?, finished_at = ?, owner = null, lease_until = null where id = ?`,
-    state,
-    error,
-    activeMs,
+  const finished = await q.run(
+    `update runs set state = ?, error = ?, active_ms = ?, finished_at = ?, owner = null, lease_until = null
+     where id = ? and owner = ? and state = 'running'`,
+    end.state,
+    end.error,
+    end.activeMs,
     now,
     runId,
+    owner,
   );
+  if (finished === 0) throw new LostRun(runId);
 }
 
 /** False when there is no active run to stop. */
@@ -207,14 +210,22 @@ export async function countActiveRuns(q: Query): Promise<number> {
   return row?.n ?? 0;
 }
 
-export async function addStep(q: Query, runId: string, seq: number, body: StepBody, now: number): Promise<void> {
+export function addStep(q: Query, runId: string, seq: number, body: StepBody, now: number): Promise<void> {
+  return addSteps(q, runId, seq, [body], now);
+}
+
+/** From `seq` on. */
+export async function addSteps(
+  q: Query,
+  runId: string,
+  seq: number,
+  bodies: readonly StepBody[],
+  now: number,
+): Promise<void> {
+  if (bodies.length === 0) return;
   await q.run(
-    'insert into steps (run_id, seq, kind, body, created_at) values (?, ?, ?, ?, ?)',
-    runId,
-    seq,
-    body.kind,
-    JSON.stringify(body),
-    now,
+    `insert into steps (run_id, seq, kind, body, created_at) values ${bodies.map(() => '(?, ?, ?, ?, ?)').join(', ')}`,
+    ...bodies.flatMap((body, index) => [runId, seq + index, body.kind, JSON.stringify(body), now]),
   );
 }
 

@@ -101,25 +101,26 @@ export async function openSqlite(path: string, options: { hooks?: CommitHooks; l
     const rung = new Set<Bell>();
     let over: string | null = null;
     let failure: { error: unknown } | null = null;
-    const query = async <T>(work: () => T): Promise<T> => {
-      if (over) throw new Error(over);
-      if (failure) throw failure.error;
+    /** A promise by hand: there are some thirty of these a message. */
+    const query = <T>(ask: (sql: string, params: Param[]) => T, sql: string, params: Param[]): Promise<T> => {
+      if (over) return Promise.reject(new Error(over));
+      if (failure) return Promise.reject(failure.error);
       try {
-        return work();
+        return Promise.resolve(ask(sql, params));
       } catch (error) {
-        failure ??= { error };
-        throw error;
+        failure = { error };
+        return Promise.reject(error);
       }
     };
     const q: Transaction = {
-      get: <T>(sql: string, ...params: Param[]) => query(() => writer.get(sql, params) as T | undefined),
-      all: <T>(sql: string, ...params: Param[]) => query(() => writer.all(sql, params) as T[]),
-      run: (sql, ...params) => query(() => writer.run(sql, params)),
+      get: <T>(sql: string, ...params: Param[]) => query(writer.get, sql, params) as Promise<T | undefined>,
+      all: <T>(sql: string, ...params: Param[]) => query(writer.all, sql, params) as Promise<T[]>,
+      run: (sql, ...params) => query(writer.run, sql, params),
       ring: (bell) => {
         if (over) throw new Error(over);
         rung.add(bell);
       },
-      lock: () => query(() => undefined),
+      lock: () => query(nothing, '', []),
       forUpdate: '',
       skipLocked: '',
     };
@@ -186,6 +187,8 @@ export async function openSqlite(path: string, options: { hooks?: CommitHooks; l
   };
   return db;
 }
+
+const nothing = () => undefined;
 
 /** A closure that throws before its first await rejects like any other. */
 async function callClosure(closure: Closure, q: Transaction): Promise<unknown> {

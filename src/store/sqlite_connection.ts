@@ -56,7 +56,7 @@ export function openConnection(path: string, readonly: boolean) {
   function prepare(sql: string): Database.Statement<Param[], Row> {
     let statement = statements.get(sql);
     if (statement) return statement;
-    statement = database.prepare<Param[], Row>(sql);
+    statement = database.prepare<Param[], Row>(plannedOnce(sql));
     if (statements.size >= statementsMax) statements.delete(statements.keys().next().value as string);
     statements.set(sql, statement);
     return statement;
@@ -66,11 +66,23 @@ export function openConnection(path: string, readonly: boolean) {
     database,
     /** True when the statement changes nothing, so that a read-only connection can answer it. */
     reads: (sql: string) => guard(path, () => prepare(sql).readonly),
-    get: (sql: string, params: Param[]) => guard(path, () => prepare(sql).get(...params)),
-    all: (sql: string, params: Param[]) => guard(path, () => prepare(sql).all(...params)),
+    get(sql: string, params: Param[]): Row | undefined {
+      try {
+        return prepare(sql).get(...params);
+      } catch (error) {
+        throw explained(path, error);
+      }
+    },
+    all(sql: string, params: Param[]): Row[] {
+      try {
+        return prepare(sql).all(...params);
+      } catch (error) {
+        throw explained(path, error);
+      }
+    },
     /** Rows changed. Without parameters a script of several statements is accepted, as PostgreSQL does. */
-    run: (sql: string, params: Param[]): number =>
-      guard(path, () => {
+    run(sql: string, params: Param[]): number {
+      try {
         let statement: Database.Statement<Param[], Row>;
         try {
           statement = prepare(sql);
@@ -80,10 +92,23 @@ export function openConnection(path: string, readonly: boolean) {
           return 0;
         }
         return statement.reader ? statement.all(...params).length : statement.run(...params).changes;
-      }),
+      } catch (error) {
+        throw explained(path, error);
+      }
+    },
     /** Of one statement without rows, kept prepared: transactions run a few of them each. */
     exec: (sql: string) => guard(path, () => void prepare(sql).run()),
   };
+}
+
+/**
+ * SQLite plans a statement anew each time a value is bound that its planner looked at (is it 0 or 1? how many rows?),
+ * which costs ten times what the statement does. It looks at plain parameters only, and `+` says nothing else: the value
+ * stays what it is. (sqlite.org/c3ref/c_dbconfig_defensive.html, SQLITE_DBCONFIG_ENABLE_QPSG, which the driver cannot
+ * switch on.)
+ */
+export function plannedOnce(sql: string): string {
+  return sql.replace(/(= ?|\blimit |\bin \()\?/gi, '$1+?');
 }
 
 /**
