@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { startTestGateway } from '../support/gateway.ts';
 
+/** What an insert of several rows reads, and one of a single row with a select. */
+const literal = /^SCAN (CONSTANT ROW|\d+-ROW VALUES CLAUSE)$/;
 /** Small partial indexes that hold only what is open: walking one of them is the point. */
 const walked = /^SCAN \w+ USING (COVERING )?INDEX (inbox_ready|runs_open|outbox_due)$/;
 const bySize =
@@ -37,8 +39,10 @@ test('no statement on the way of a message walks a table that grows', async (t) 
     const values = Array((sql.match(/\?/g) ?? []).length).fill(1);
     const plan = database.prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[];
     for (const { detail } of plan)
-      if (detail.startsWith('SCAN ') && !walked.test(detail) && detail !== 'SCAN CONSTANT ROW')
+      if (detail.startsWith('SCAN ') && !walked.test(detail) && !literal.test(detail))
         walks.push(`${detail}: ${sql.replace(/\s+/g, ' ').trim()}`);
+      // All that was ever said in a conversation; what waits there has a small index of its own.
+      else if (detail.includes('inbox_conversation')) walks.push(`${detail}: ${sql.replace(/\s+/g, ' ').trim()}`);
   }
   assert.ok(statements.size > 20, 'the statements were seen');
   assert.deepEqual(walks, []);

@@ -146,3 +146,30 @@ eachDatabase(
 test('a database in memory is refused: it could not be shared by two connections', async () => {
   await assert.rejects(openSqlite(':memory:'), { code: 'config' });
 });
+
+eachDatabase(
+  'a statement is planned once, whatever values it is given',
+  async (t, open) => {
+    const db = await open();
+    // The driver makes the function that makes its rows anew each time SQLite has planned the statement anew.
+    const original = globalThis.Function;
+    let planned = 0;
+    globalThis.Function = new Proxy(original, {
+      apply(target, self, args: string[]) {
+        if (args[0]?.startsWith('return (v0')) planned += 1;
+        return Reflect.apply(target, self, args);
+      },
+    });
+    t.after(() => {
+      globalThis.Function = original;
+    });
+    const statement = 'select value from channel_state where channel = ? and key in (?) and value=? limit ?';
+    for (let count = 0; count < 10; count++) await db.all(statement, `c${count}`, `k${count}`, `v${count}`, count + 1);
+    assert.equal(planned, 0, 'no row, no function');
+    await db.run(insert, 'c', 'k', 'v');
+    for (let count = 0; count < 10; count++)
+      assert.deepEqual(await db.all(statement, 'c', 'k', 'v', count + 1), [{ value: 'v' }]);
+    assert.equal(planned, 1);
+  },
+  only,
+);
