@@ -159,7 +159,11 @@ describe('transport', { timeout: 20_000 }, () => {
   test('the attempt is told what was sent and that bytes came', async (t) => {
     const { url } = await serve(t, (_request, response) => void response.end('ok'));
     const seen = { sent: false, answered: false, requestBytes: 0, times: 0 };
-    const observer: Watch = Object.assign(seen, { onBytes: () => void (seen.times += 1) });
+    const observer: Watch = Object.assign(seen, {
+      onBytes() {
+        seen.times += 1;
+      },
+    });
     const { signal } = new AbortController();
     watch(signal, observer);
     await textOf(await post(url, { signal }));
