@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { GatehouseError, messageOf } from '../base/errors.ts';
 import { commandName } from '../base/program.ts';
 import { ConfigError, nearest } from '../config/issue.ts';
+import { accessCommands } from './access.ts';
 import { helpOf, overview } from './help.ts';
 import { localCommands } from './local.ts';
 import { type Command, exitCodes, type Program, type Terminal, UsageError } from './program.ts';
@@ -21,7 +22,7 @@ const helpCommand: Command = {
   },
 };
 
-export const commands: readonly Command[] = [...localCommands, ...remoteCommands, helpCommand];
+export const commands: readonly Command[] = [...localCommands, ...remoteCommands, ...accessCommands, helpCommand];
 
 const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(text),

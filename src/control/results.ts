@@ -37,6 +37,47 @@ export interface PairResult {
   isAdmin: boolean;
 }
 
+interface ListedToken {
+  id: string;
+  /** Whom it speaks for. */
+  account: string;
+  label: string;
+  createdAt: number;
+  /** null = never. */
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+}
+
+/** `token` with `{ action: 'create', account, label, lifeMs }`; the token is told this once. */
+export interface TokenResult extends ListedToken {
+  token: string;
+}
+
+/** `token` with `{ action: 'list' }`. */
+export interface TokenListResult {
+  tokens: ListedToken[];
+}
+
+/** `token` with `{ action: 'revoke', id }`. */
+export interface TokenRevokeResult {
+  id: string;
+  account: string;
+}
+
+/** `audit` with `{ limit }`: the newest first. */
+export interface AuditResult {
+  entries: {
+    id: string;
+    at: number;
+    /** `<channel>:<user id>`, `cli` or `gateway`. */
+    actor: string;
+    action: string;
+    subject: string;
+    before?: unknown;
+    after?: unknown;
+  }[];
+}
+
 /** `status` */
 export interface StatusResult {
   version: string;

@@ -24,6 +24,7 @@ import type { SignedIn } from '../store/sessions.ts';
 import type { AdmissionFacts, Settings } from '../types/settings.ts';
 import { wordsFor } from '../words/index.ts';
 import type { ChannelReport } from './channels.ts';
+import { accessHandlers } from './control_access.ts';
 
 export interface OfflineParts {
   db: Db;
@@ -40,6 +41,7 @@ const dayMs = 24 * 3_600_000;
 export function offlineHandlers(parts: OfflineParts): Record<string, ControlHandler> {
   const { db, now } = parts;
   return {
+    ...accessHandlers(parts),
     async pair(args): Promise<PairListResult | PairResult> {
       if (args.action === 'list') {
         const pending = await listPairings(db, now());

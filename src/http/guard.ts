@@ -18,6 +18,8 @@ export interface Caller {
   /** Carries `Forwarded`, `X-Forwarded-*` or `Via`. */
   forwarded: boolean;
   session: boolean;
+  /** That session is a person's token in a header, which no page of others can send. */
+  bearer: boolean;
 }
 
 export interface Site {
@@ -43,6 +45,7 @@ export function judge(caller: Caller, site: Site): Verdict {
   if (outside && !caller.session) {
     return refuse(403, "Nothing is shown here without a session. Sign in at the gateway's own address.");
   }
+  if (caller.bearer) return { allowed: true };
   const origins = [`http://${host}`];
   if (outside && site.publicUrl !== null) origins.push(new URL(site.publicUrl).origin);
   return sameSite(caller, viaPublicName ? origins.slice(1) : origins);

@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import { sha256 } from '../base/digest.ts';
 import { messageOf } from '../base/errors.ts';
+import { redeemToken } from '../people/tokens.ts';
 import { readSession, type SignedIn } from '../store/sessions.ts';
 import type { ChannelRequest } from '../types/adapter.ts';
 import { createBodyBudget, headOf, readBounded } from './body.ts';
@@ -14,7 +15,7 @@ import { createReadyCheck, readyBody } from './readiness.ts';
 import type { HttpParts } from './server.ts';
 import { createSignIn } from './sign_in.ts';
 import type { Streams } from './streams.ts';
-import { type Channel, loggedPath, pageType, type Target, targetOf } from './target.ts';
+import { type Channel, loggedPath, pageType, type Target, takesTokens, targetOf } from './target.ts';
 
 interface RouteParts extends HttpParts {
   streams: Streams;
@@ -22,6 +23,7 @@ interface RouteParts extends HttpParts {
   port(): number;
 }
 
+/** `id` is the hash of a cookie's token, or `token:` and the id of a person's token. */
 type Session = SignedIn & { id: string };
 type Env = {
   Bindings: { incoming: IncomingMessage };
@@ -48,6 +50,14 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
     return found && { ...found, id: sha256(token) };
   }
 
+  /** By a person's token where the request brings one, never by a cookie beside it; else by the cookie. */
+  async function visitor(c: Context<Env>, target: Target, bearer: string | null): Promise<Session | null> {
+    if (target.kind === 'health' || target.kind === 'platform') return null;
+    if (bearer === null) return sessionOf(c);
+    const found = await redeemToken(db, bearer, clock.now());
+    return found && { channel: found.channel, userId: found.userId, name: found.name, id: `token:${found.tokenId}` };
+  }
+
   app.use(async (c, next) => {
     const began = clock.now();
     await next();
@@ -64,7 +74,14 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
   app.use(async (c, next) => {
     const target = targetOf(c.req.path, parts.channels());
     const host = c.req.header('host') ?? null;
-    const session = target.kind === 'health' || target.kind === 'platform' ? null : await sessionOf(c);
+    const authorization = takesTokens(c.req.path) ? c.req.header('authorization') : undefined;
+    // What else stands there, a proxy in front may have asked for.
+    const bearer = authorization !== undefined && /^bearer\b/i.test(authorization) ? authorization : null;
+    const session = await visitor(c, target, bearer);
+    if (bearer !== null && session === null)
+      return c.text('That token is not good (any more).\n', 401, {
+        'WWW-Authenticate': 'Bearer error="invalid_token"',
+      });
     const forwarded = isForwarded(c.req.raw.headers.keys());
     const verdict = judge(
       {
@@ -76,6 +93,7 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
         fetchMode: c.req.header('sec-fetch-mode') ?? null,
         forwarded,
         session: session !== null,
+        bearer: bearer !== null,
       },
       { hosts: parts.hosts(host?.toLowerCase() ?? null), publicUrl: parts.publicUrl },
     );

@@ -31,6 +31,11 @@ export function targetOf(path: string, channels: readonly Channel[]): Target {
   return { kind: 'page' };
 }
 
+/** Where programs ask: a person's token counts there, and only there (rules 93 and 97). */
+export function takesTokens(path: string): boolean {
+  return /^\/(v1|api\/v1)(\/|$)/.test(path) || path === '/metrics' || path === '/readyz';
+}
+
 /** For the log: a path may end in a secret (iMessage) and never carries its query. */
 export function loggedPath(path: string): string {
   return path.split('/', 3).join('/').slice(0, 100);

@@ -134,7 +134,21 @@ test('help names every command, and explains each with options and examples', as
   assert.equal(overview.code, 0);
   assert.deepEqual(
     commands.map((command) => command.name),
-    ['start', 'check', 'version', 'reload', 'link', 'claim', 'pair', 'status', 'usage', 'stop', 'help'],
+    [
+      'start',
+      'check',
+      'version',
+      'reload',
+      'link',
+      'claim',
+      'pair',
+      'status',
+      'usage',
+      'stop',
+      'token',
+      'audit',
+      'help',
+    ],
   );
   for (const { name } of commands) {
     assert.match(overview.out, new RegExp(`^ {2}${name} `, 'm'));

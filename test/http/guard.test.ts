@@ -15,6 +15,7 @@ const base: Caller = {
   fetchMode: null,
   forwarded: false,
   session: false,
+  bearer: false,
 };
 
 /** What differs from a plain GET of a page at 127.0.0.1:8484, and the status it is refused with (0 = allowed). */
@@ -80,6 +81,18 @@ const table: [name: string, change: Partial<Caller>, status: number][] = [
     0,
   ],
   ['POST directly with the public origin', { method: 'POST', session: true, origin: 'https://bots.example.com' }, 403],
+
+  ['POST with a token', { method: 'POST', session: true, bearer: true }, 0],
+  [
+    'POST with a token by the public name',
+    { method: 'POST', host: 'bots.example.com', session: true, bearer: true },
+    0,
+  ],
+  [
+    'POST with a token under a foreign name',
+    { method: 'POST', host: 'evil.example', session: true, bearer: true },
+    421,
+  ],
 
   ['a link from elsewhere opens a page', { fetchSite: 'cross-site', fetchMode: 'navigate' }, 0],
   ['a script elsewhere reads', { fetchSite: 'cross-site', fetchMode: 'no-cors', session: true }, 403],
