@@ -68,6 +68,28 @@ export function isNotModified(failure: Failure): boolean {
   return failure.kind === 'refused' && failure.code === 400 && /message is not modified/i.test(failure.description);
 }
 
+/** A press was answered already, or its time is over. */
+export function isQueryTooOld(failure: Failure): boolean {
+  return (
+    failure.kind === 'refused' && failure.code === 400 && /query is too old|QUERY_ID_INVALID/i.test(failure.description)
+  );
+}
+
+/**
+ * The message cannot be changed by anybody any more: deleted, too old, of a group that became a supergroup, or in a
+ * chat where the bot may not write.
+ */
+export function isPastEditing(failure: Failure): boolean {
+  if (failure.kind !== 'refused') return false;
+  if (failure.code === 403 || failure.migratedTo !== undefined) return true;
+  return (
+    failure.code === 400 &&
+    /message to edit not found|message can't be edited|MESSAGE_EDIT_TIME_EXPIRED|MESSAGE_ID_INVALID|chat not found/i.test(
+      failure.description,
+    )
+  );
+}
+
 /** The message or member asked about is not there. */
 export function isGone(failure: Failure): boolean {
   return (

@@ -6,8 +6,10 @@ import { deliveryErrorOf, failureOf, isGone } from './failures.ts';
 import { download, fileBytesMax } from './files.ts';
 import { createHealth } from './health.ts';
 import { createIntake } from './intake.ts';
+import { buttonDataBytesMax, buttonsPerMessageMax, buttonsPerRowMax } from './keyboard.ts';
 import { createLive } from './live.ts';
 import type { Me } from './parse.ts';
+import { createPresses } from './presses.ts';
 import { createPolling, type Receiver } from './receive.ts';
 import { measure, textLengthMax } from './render.ts';
 import { chatId, createSender } from './send.ts';
@@ -32,7 +34,7 @@ const features: Features = {
   files: true,
   history: false,
   directory: false,
-  ephemeral: false,
+  ephemeral: true,
   deletions: false,
   reconcile: false,
 };
@@ -80,6 +82,7 @@ function create(config: TelegramConfig, context: AdapterContext): Adapter {
   const client = createClient({ token, apiUrl: config.api_url, clock: context.clock });
   const sender = createSender(client, context.log);
   const live = createLive(client, context.clock);
+  const presses = createPresses(client, context);
   let receiver: Receiver | undefined;
   let webhook: Webhook | undefined;
 
@@ -106,9 +109,9 @@ function create(config: TelegramConfig, context: AdapterContext): Adapter {
       directPerSecond: 1,
       groupPerMinute: 20,
       accountPerSecond: 30,
-      buttonsPerMessage: 100,
-      buttonsPerRow: 8,
-      buttonDataBytes: 64,
+      buttonsPerMessage: buttonsPerMessageMax,
+      buttonsPerRow: buttonsPerRowMax,
+      buttonDataBytes: buttonDataBytesMax,
       fileBytesMax,
     },
     async start(sink) {
@@ -117,7 +120,7 @@ function create(config: TelegramConfig, context: AdapterContext): Adapter {
         return health.failed(
           `channels.${context.channel}.token has characters that no bot token has: copy it from @BotFather again`,
         );
-      const parts = { client, context, health, intake: createIntake(client, context, sink), identify };
+      const parts = { client, context, health, intake: createIntake(context, presses, sink), identify };
       if (config.mode === 'webhook') receiver = webhook = createWebhook({ ...parts, secret: config.webhook_secret });
       else receiver = createPolling(parts);
       receiver.run().catch((error: unknown) => {
@@ -178,6 +181,7 @@ function create(config: TelegramConfig, context: AdapterContext): Adapter {
       await receiver?.stop();
     },
     async close() {
+      await presses.close();
       client.close();
     },
   };

@@ -2,9 +2,9 @@
 import { GatehouseError, messageOf } from '../../src/base/errors.ts';
 import type { AdapterContext, Inbox } from '../../src/types/adapter.ts';
 import type { InboundEvent } from '../../src/types/message.ts';
-import type { Client } from './client.ts';
 import { fieldsOf } from './content.ts';
 import { type Me, parseUpdate } from './parse.ts';
+import type { Presses } from './presses.ts';
 
 export interface Intake {
   /**
@@ -17,36 +17,31 @@ export interface Intake {
   stop(): Promise<void>;
 }
 
-/** Presses mean something once approvals exist; until then a person must not wait for an answer. */
-const pressAnswer = 'This button does nothing any more.';
+/** Said for presses that are no event, such as on a copy of a question. */
+const pressOnNothing = 'This button does nothing any more.';
 
 interface Item {
   update: unknown;
   events: InboundEvent[];
+  /** A press: the id it is answered by. */
+  press?: string;
 }
 
-export function createIntake(client: Client, context: AdapterContext, sink: Inbox): Intake {
+export function createIntake(context: AdapterContext, presses: Presses, sink: Inbox): Intake {
   let stopped = false;
   const open = new Set<Promise<unknown>>();
 
   function read(update: unknown, me: Me): Item {
+    const id = fieldsOf(fieldsOf(update)?.callback_query)?.id;
+    const press = typeof id === 'string' && id !== '' ? { press: id } : {};
     try {
-      answerPress(update);
-      return { update, events: parseUpdate(update, me) };
+      return { update, events: parseUpdate(update, me, context.clock.now()), ...press };
     } catch (error) {
       // Passed over and confirmed: one update that nobody can read must not stop all others.
       context.count('malformed_updates');
       context.log.warn({ update: updateId(update), reason: messageOf(error) }, 'skipped a Telegram update');
-      return { update, events: [] };
+      return { update, events: [], ...press };
     }
-  }
-
-  function answerPress(update: unknown): void {
-    const id = fieldsOf(fieldsOf(update)?.callback_query)?.id;
-    if (typeof id !== 'string') return;
-    client.raw.answerCallbackQuery({ callback_query_id: id, text: pressAnswer }).catch(() => {
-      // Too late or unreachable: the button stops turning by itself.
-    });
   }
 
   async function takeInOrder(items: readonly Item[]): Promise<{ left: unknown[]; error?: unknown }> {
@@ -55,9 +50,12 @@ export function createIntake(client: Client, context: AdapterContext, sink: Inbo
         const left = items.slice(index).map(({ update }) => update);
         if (stopped) return { left };
         try {
-          await sink.accept(event);
+          const receipt = await sink.accept(event);
+          // Not before: what is answered counts as decided, and must be stored.
+          if (item.press !== undefined) presses.answer(item.press, receipt?.notice);
         } catch (error) {
           if (!isPoison(error)) return { left, error };
+          if (item.press !== undefined) presses.answer(item.press, pressOnNothing);
           context.count('refused_updates');
           context.log.error({ update: updateId(item.update), err: error }, 'skipped a Telegram update for good');
         }
@@ -67,7 +65,10 @@ export function createIntake(client: Client, context: AdapterContext, sink: Inbo
 
   async function take(updates: readonly unknown[], me: Me): Promise<{ left: unknown[]; error?: unknown }> {
     if (stopped) return { left: [...updates] };
-    const items = updates.map((update) => read(update, me)).filter((item) => item.events.length > 0);
+    const all = updates.map((update) => read(update, me));
+    const items = all.filter((item) => item.events.length > 0);
+    for (const { press, events } of all)
+      if (press !== undefined && events.length === 0) presses.answer(press, pressOnNothing);
     const results = await Promise.all(groups(items).map(takeInOrder));
     const left = new Set(results.flatMap((result) => result.left));
     const error = results.find((result) => result.error !== undefined)?.error;

@@ -1,6 +1,6 @@
 /**
  * One Telegram update becomes the events it means. Pure: no network, clock or await. What is not for a gateway
- * (business messages, channel posts, inline queries, presses, reactions, service messages) gives an empty list; an
+ * (business messages, channel posts, inline queries, reactions, service messages) gives an empty list; an
  * update that breaks the platform's own shape throws MalformedUpdate, so that it can be logged and passed over.
  * Source: Bot API 10.3, "Update"; shapes in test/fixtures/telegram.
  */
@@ -32,11 +32,14 @@ export const allowedUpdates = [
   'message_reaction',
 ] as const;
 
-export function parseUpdate(update: unknown, me: Me): InboundEvent[] {
+/** `receivedAt` in epoch milliseconds: the time of a press, which has none of its own. */
+export function parseUpdate(update: unknown, me: Me, receivedAt: number): InboundEvent[] {
   const fields = fieldsOf(update);
   if (!fields) throw new MalformedUpdate('the update is not an object');
   if (fields.message !== undefined) return parseMessage(required(fields.message, 'message'), me);
   if (fields.edited_message !== undefined) return parseEdit(required(fields.edited_message, 'edited_message'), me);
+  if (fields.callback_query !== undefined)
+    return parsePress(required(fields.callback_query, 'callback_query'), me, receivedAt);
   if (fields.my_chat_member !== undefined)
     return parseMembership(required(fields.my_chat_member, 'my_chat_member'), me);
   return [];
@@ -102,6 +105,41 @@ function parseEdit(message: Fields, me: Me): InboundEvent[] {
       sentAt: date * 1000,
     },
   ];
+}
+
+/**
+ * The presser's app chooses what it sends: neither the data nor the message need be what we once sent. A press that
+ * cannot be on a card of ours is no event: on a message out of our reach (`date` is 0), of inline mode, of a game, of
+ * somebody else, or on a forwarded copy. Anonymous admins press under their own names.
+ */
+function parsePress(query: Fields, me: Me, receivedAt: number): InboundEvent[] {
+  const id = textOf(query.id);
+  if (id === '') throw new MalformedUpdate('callback_query.id is not a string');
+  const data = textOf(query.data);
+  const message = fieldsOf(query.message);
+  if (!message || message.date === 0 || data === '' || !isOurs(message, me)) return [];
+  const chat = chatOf(message);
+  if (chat.info === undefined) return [];
+  const thread = threadOf(message);
+  return [
+    {
+      kind: 'decision',
+      key: `callback:${id}`,
+      chat: chat.info,
+      ...(thread === undefined ? {} : { thread }),
+      ref: String(integer(message.message_id, 'message_id')),
+      sender: userOf(required(query.from, 'from'), me),
+      data,
+      sentAt: receivedAt,
+    },
+  ];
+}
+
+/** A bot that is an anonymous admin writes under the account of all of those. */
+function isOurs(message: Fields, me: Me): boolean {
+  if (message.forward_origin !== undefined) return false;
+  const author = fieldsOf(message.from)?.id;
+  return author === undefined || author === me.id || (typeof author === 'number' && anonymousUserIds.has(author));
 }
 
 /** Our own coming and going in a group. A private chat's block and unblock are not membership. */

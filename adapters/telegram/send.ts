@@ -2,12 +2,22 @@
  * Messages of ours: put, changed, taken away. One call each and never a retry of an uncertain one; the only second call
  * repeats words without their formatting after the server has refused that, and so has certainly not shown them.
  */
+import type { InlineKeyboardMarkup } from 'grammy/types';
 import { DeliveryError } from '../../src/base/errors.ts';
 import type { Log } from '../../src/base/log.ts';
 import type { OutgoingMessage, Place, SentMessage } from '../../src/types/message.ts';
 import type { Client } from './client.ts';
-import { deliveryErrorOf, failureOf, isEntityRefusal, isGone, isNotModified } from './failures.ts';
+import {
+  deliveryErrorOf,
+  type Failure,
+  failureOf,
+  isEntityRefusal,
+  isGone,
+  isNotModified,
+  isPastEditing,
+} from './failures.ts';
 import type { Formatted } from './formatted.ts';
+import { keyboardOf } from './keyboard.ts';
 import { render, renderPlain } from './render.ts';
 
 /** Link previews would make other people's servers load (rule 37). */
@@ -26,6 +36,7 @@ export function createSender(client: Client, log: Log): Sender {
   async function send(message: OutgoingMessage, signal: AbortSignal): Promise<SentMessage> {
     const thread = threadId(message.place);
     const replyTo = Number(message.replyTo);
+    const keyboard = message.question && keyboardOf(message.question);
     const sent = await formatted(message.markdown, (content) =>
       client.raw.sendMessage(
         {
@@ -36,13 +47,14 @@ export function createSender(client: Client, log: Log): Sender {
           ...(message.replyTo !== undefined && Number.isSafeInteger(replyTo)
             ? { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } }
             : {}),
+          ...(keyboard?.inline_keyboard.length ? { reply_markup: keyboard } : {}),
         },
         signal as never,
       ),
     );
     const ref = String(sent.message_id);
     if (thread !== undefined && sent.message_thread_id !== thread) await takeBack(ref, message.place);
-    return { ref };
+    return { ref, ...(Number.isSafeInteger(sent.date) ? { sentAt: sent.date * 1000 } : {}) };
   }
 
   /** The topic is gone and the server put the message into the whole chat: rule 21 wants it nowhere instead. */
@@ -61,21 +73,54 @@ export function createSender(client: Client, log: Log): Sender {
   }
 
   async function edit(ref: string, message: OutgoingMessage, signal: AbortSignal): Promise<void> {
-    await formatted(message.markdown, async (content) => {
-      try {
-        await client.raw.editMessageText(
-          {
-            chat_id: chatId(message.place),
-            message_id: Number(ref),
-            ...content,
-            link_preview_options: noPreview,
-          },
-          signal as never,
-        );
-      } catch (error) {
-        if (!isNotModified(failureOf(error))) throw error;
-      }
-    });
+    // Without a keyboard Telegram takes an earlier one away.
+    const keyboard = message.question && keyboardOf(message.question);
+    let failure = undefined as Failure | undefined;
+    try {
+      await formatted(message.markdown, async (content) => {
+        try {
+          await client.raw.editMessageText(
+            {
+              chat_id: chatId(message.place),
+              message_id: Number(ref),
+              ...content,
+              link_preview_options: noPreview,
+              ...(keyboard ? { reply_markup: keyboard } : {}),
+            },
+            signal as never,
+          );
+        } catch (error) {
+          failure = failureOf(error);
+          if (!isNotModified(failure)) throw error;
+        }
+      });
+    } catch (error) {
+      const isForGood = error instanceof DeliveryError && (error.permanent || error.migratedTo !== undefined);
+      if (!keyboard || !isForGood) throw error;
+      // Buttons that decide nothing any more must not stay, whatever is wrong with the words.
+      await editButtons(ref, message.place, keyboard, signal);
+      if (!failure || !isPastEditing(failure)) throw error;
+    }
+  }
+
+  /** Where not even that is possible there is nothing left to do: the core refuses presses on what is decided. */
+  async function editButtons(
+    ref: string,
+    place: Place,
+    keyboard: InlineKeyboardMarkup,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await client.raw.editMessageReplyMarkup(
+        { chat_id: chatId(place), message_id: Number(ref), reply_markup: keyboard },
+        signal as never,
+      );
+    } catch (error) {
+      const failure = failureOf(error);
+      if (isNotModified(failure)) return;
+      if (!isPastEditing(failure)) throw deliveryErrorOf(error);
+      log.info({ chat: place.chat, message: ref }, 'a question on Telegram can be changed no more');
+    }
   }
 
   /** Calls with the formatted words, and once more with the bare ones when the server refuses our formatting. */

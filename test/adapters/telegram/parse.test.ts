@@ -10,6 +10,12 @@ const alice = { id: 100000001, is_bot: false, first_name: 'Alice', username: 'al
 const aliceAsSender = { id: '100000001', name: 'Alice', kind: 'human', membership: 'full', language: 'en' };
 const supergroup = { id: -1001234567890, title: 'Ops', type: 'supergroup' };
 
+const receivedAt = 1767000099123;
+
+function parse(update: unknown, who: Me = me) {
+  return parseUpdate(update, who, receivedAt);
+}
+
 function fixture(name: string): unknown {
   return JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
 }
@@ -17,14 +23,14 @@ function fixture(name: string): unknown {
 /** The one event of a message in the group with these fields. */
 function only(fields: Record<string, unknown>) {
   const message = { message_id: 5, from: alice, chat: supergroup, date: 1767000001, ...fields };
-  const events = parseUpdate({ update_id: 1, message }, me);
+  const events = parse({ update_id: 1, message });
   assert.equal(events.length, 1);
   assert.equal(events[0]!.kind, 'message');
   return events[0] as Extract<(typeof events)[0], { kind: 'message' }>;
 }
 
 test('R1: a private message has its key from chat, message id and revision', () => {
-  assert.deepEqual(parseUpdate(fixture('update-message-private'), me), [
+  assert.deepEqual(parse(fixture('update-message-private')), [
     {
       kind: 'message',
       key: 'm:100000001:133:0',
@@ -41,7 +47,7 @@ test('R1: a private message has its key from chat, message id and revision', () 
 });
 
 test('R19: a topic is a thread, and the service message that opened it is not replied to', () => {
-  assert.deepEqual(parseUpdate(fixture('update-message-forum-topic'), me), [
+  assert.deepEqual(parse(fixture('update-message-forum-topic')), [
     {
       kind: 'message',
       key: 'm:-1001234567890:21:0',
@@ -59,7 +65,7 @@ test('R19: a topic is a thread, and the service message that opened it is not re
 });
 
 test('R47: an anonymous admin is nobody in particular', () => {
-  const [event] = parseUpdate(fixture('update-message-anonymous-admin'), me);
+  const [event] = parse(fixture('update-message-anonymous-admin'));
   assert.deepEqual(event?.kind === 'message' && event.sender, {
     id: '-1001234567890',
     name: 'Ops',
@@ -69,7 +75,7 @@ test('R47: an anonymous admin is nobody in particular', () => {
 });
 
 test('R3: an edit carries its revision in the key', () => {
-  assert.deepEqual(parseUpdate(fixture('update-edited_message'), me), [
+  assert.deepEqual(parse(fixture('update-edited_message')), [
     {
       kind: 'edit',
       // sha256 of "hi again"
@@ -86,7 +92,7 @@ test('R3: an edit carries its revision in the key', () => {
 test('R3, R1: two edits within one second are two, and the same one again is none', () => {
   const keyOf = (text: string) => {
     const edited_message = { message_id: 5, from: alice, chat: supergroup, date: 1, edit_date: 2, text };
-    const [event] = parseUpdate({ update_id: 1, edited_message }, me);
+    const [event] = parse({ update_id: 1, edited_message });
     return event?.kind === 'edit' && event.key;
   };
   assert.notEqual(keyOf('once'), keyOf('twice'));
@@ -95,11 +101,11 @@ test('R3, R1: two edits within one second are two, and the same one again is non
 
 test('R3: an edit without words, such as a live location that moved, is none', () => {
   const edited_message = { message_id: 5, from: alice, chat: supergroup, date: 1, edit_date: 2, location: {} };
-  assert.deepEqual(parseUpdate({ update_id: 1, edited_message }, me), []);
+  assert.deepEqual(parse({ update_id: 1, edited_message }), []);
 });
 
 test('R5: a part of an album carries the marker of the album and its largest picture', () => {
-  const [event] = parseUpdate(fixture('update-photo-album-item'), me);
+  const [event] = parse(fixture('update-photo-album-item'));
   assert.ok(event?.kind === 'message');
   assert.equal(event.partOf, '13700000000000001');
   assert.equal(event.text, 'two pictures');
@@ -118,14 +124,14 @@ test('R20: both service messages of a migration are the same event', () => {
       sentAt: 1767000001000,
     },
   ];
-  assert.deepEqual(parseUpdate(fixture('update-migrate'), me), expected);
+  assert.deepEqual(parse(fixture('update-migrate')), expected);
   const twin = { message_id: 1, from: alice, chat: supergroup, date: 1767000001, migrate_from_chat_id: -4000001 };
-  assert.deepEqual(parseUpdate({ update_id: 2, message: twin }, me), expected);
+  assert.deepEqual(parse({ update_id: 2, message: twin }), expected);
 });
 
 test('R13: who added the bot to a group is told; promotions and blocks in private chats are not', () => {
   const update = fixture('update-my_chat_member') as { my_chat_member: Record<string, unknown> };
-  assert.deepEqual(parseUpdate(update, me), [
+  assert.deepEqual(parse(update), [
     {
       kind: 'membership',
       key: 'b:-1001234567890:1767000001:added',
@@ -136,7 +142,7 @@ test('R13: who added the bot to a group is told; promotions and blocks in privat
     },
   ]);
   const changed = (before: object, after: object, chat: object = supergroup) =>
-    parseUpdate(
+    parse(
       {
         update_id: 3,
         my_chat_member: { ...update.my_chat_member, chat, old_chat_member: before, new_chat_member: after },
@@ -153,16 +159,60 @@ test('R13: who added the bot to a group is told; promotions and blocks in privat
   assert.deepEqual(changed({ status: 'member' }, { status: 'kicked' }, { id: 100000001, type: 'private' }), []);
 });
 
-test('presses and reactions are no events yet', () => {
-  assert.deepEqual(parseUpdate(fixture('update-callback_query'), me), []);
-  assert.deepEqual(parseUpdate(fixture('update-callback_query-inaccessible'), me), []);
-  assert.deepEqual(parseUpdate(fixture('update-message_reaction'), me), []);
+test('R46: a press names the message that carries the button, its topic, and who pressed', () => {
+  assert.deepEqual(parse(fixture('update-callback_query')), [
+    {
+      kind: 'decision',
+      key: 'callback:430000000000000001',
+      chat: { id: '-1001234567890', kind: 'group', title: 'Ops' },
+      thread: '7',
+      ref: '140',
+      sender: aliceAsSender,
+      data: 'a:7F4K',
+      sentAt: 1767000099123,
+    },
+  ]);
+});
+
+/** The events of a press on a message of ours in the group, with these fields changed. */
+function pressed(fields: Record<string, unknown>, message: Record<string, unknown> = {}) {
+  const { callback_query: query } = fixture('update-callback_query') as { callback_query: Record<string, unknown> };
+  const card = { ...(query.message as object), ...message };
+  return parse({ update_id: 1, callback_query: { ...query, message: card, ...fields } });
+}
+
+test('R46: a press that cannot be on a card of ours is no event', () => {
+  assert.equal(pressed({}).length, 1);
+  assert.deepEqual(parse(fixture('update-callback_query-inaccessible')), []);
+  assert.deepEqual(pressed({ message: undefined, inline_message_id: 'AQ1' }), []);
+  assert.deepEqual(pressed({ data: undefined, game_short_name: 'chess' }), []);
+  const origin = { type: 'user', date: 1767000001, sender_user: { id: 900000001, is_bot: true, first_name: 'Gate' } };
+  assert.deepEqual(pressed({}, { forward_origin: origin }), []);
+  assert.deepEqual(pressed({}, { from: alice }), []);
+  assert.deepEqual(pressed({}, { from: { id: 900000002, is_bot: true, first_name: 'Other' } }), []);
+  assert.deepEqual(pressed({}, { chat: { id: -1001, type: 'channel', title: 'News' }, from: undefined }), []);
+});
+
+test('R47: our card as an anonymous admin is ours; who presses anonymously is anonymous', () => {
+  const anonymous = { id: 1087968824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
+  assert.equal(pressed({}, { from: anonymous, sender_chat: supergroup }).length, 1);
+  const [event] = pressed({ from: anonymous });
+  assert.equal(event?.kind === 'decision' && event.sender.kind, 'anonymous');
+});
+
+test('a press outside a topic names no thread', () => {
+  const [general] = pressed({}, { message_thread_id: 140, is_topic_message: undefined });
+  assert.equal(general?.kind === 'decision' && 'thread' in general, false);
+});
+
+test('reactions are no events yet', () => {
+  assert.deepEqual(parse(fixture('update-message_reaction')), []);
 });
 
 test('every recorded update can be read', () => {
   const names = readdirSync(folder).filter((name) => name.startsWith('update-'));
   assert.equal(names.length, 10);
-  for (const name of names) assert.ok(Array.isArray(parseUpdate(fixture(name.slice(0, -5)), me)), name);
+  for (const name of names) assert.ok(Array.isArray(parse(fixture(name.slice(0, -5)))), name);
 });
 
 test('R10: mentions are read from entities only, whatever the case', () => {
@@ -260,7 +310,7 @@ test('R6: kinds of senders', () => {
 
 test('R6: joins, pins, titles and topics are no messages', () => {
   const service = (fields: object) =>
-    parseUpdate({ update_id: 1, message: { message_id: 5, from: alice, chat: supergroup, date: 1, ...fields } }, me);
+    parse({ update_id: 1, message: { message_id: 5, from: alice, chat: supergroup, date: 1, ...fields } });
   assert.deepEqual(service({ new_chat_members: [alice] }), []);
   assert.deepEqual(service({ left_chat_member: alice }), []);
   assert.deepEqual(service({ pinned_message: { message_id: 4, text: 'x' } }), []);
@@ -328,16 +378,16 @@ test('R44: a forwarded message says so', () => {
 
 test('channels, business and inline updates are not for us', () => {
   const channel = { message_id: 5, chat: { id: -1009, type: 'channel', title: 'News' }, date: 1, text: 'x' };
-  assert.deepEqual(parseUpdate({ update_id: 1, channel_post: channel }, me), []);
-  assert.deepEqual(parseUpdate({ update_id: 1, message: channel }, me), []);
-  assert.deepEqual(parseUpdate({ update_id: 1, business_message: channel }, me), []);
-  assert.deepEqual(parseUpdate({ update_id: 1, inline_query: { id: '1' } }, me), []);
-  assert.deepEqual(parseUpdate({ update_id: 1, something_new: {} }, me), []);
+  assert.deepEqual(parse({ update_id: 1, channel_post: channel }), []);
+  assert.deepEqual(parse({ update_id: 1, message: channel }), []);
+  assert.deepEqual(parse({ update_id: 1, business_message: channel }), []);
+  assert.deepEqual(parse({ update_id: 1, inline_query: { id: '1' } }), []);
+  assert.deepEqual(parse({ update_id: 1, something_new: {} }), []);
 });
 
 test('a malformed update is refused by field name, without its content', () => {
   const refused = (update: unknown, message: string) =>
-    assert.throws(() => parseUpdate(update, me), { name: 'MalformedUpdate', message });
+    assert.throws(() => parse(update), { name: 'MalformedUpdate', message });
   refused(null, 'the update is not an object');
   refused([], 'the update is not an object');
   refused({ message: 'secret words' }, 'message is not an object');

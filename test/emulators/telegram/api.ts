@@ -67,12 +67,22 @@ export interface MessageRef {
   chat: { id: number };
 }
 
+/** Shown to the presser alone: at the top of the chat for a moment, or with `alert` in a box. Empty text shows nothing. */
+export interface PressAnswer {
+  text: string;
+  alert: boolean;
+}
+
 export interface Press {
   /** Callback id. */
   id: string;
   update_id: number;
-  /** Resolves with what the person saw when the bot answered the press. */
-  answered(): Promise<{ text: string; alert: boolean }>;
+  /** Resolves with what the person saw when the bot answered the press; rejects when no answer came in time. */
+  answered(options?: { timeoutMs?: number }): Promise<PressAnswer>;
+  /** What has been answered so far; null for nothing. */
+  readonly answer: PressAnswer | null;
+  /** Its time is over: it can be answered no more. */
+  readonly over: boolean;
 }
 
 /** A message as a person sees it now. Deleted ones are gone. */
@@ -152,13 +162,20 @@ export interface TelegramEmulator {
   unfurl(message: MessageRef): Message;
   /** A person deletes; Telegram tells bots nothing. */
   deleteMessage(message: MessageRef): void;
-  /** `data` must be on the message's keyboard unless `forged`. A deleted message is `inaccessible` by itself. */
-  press(
+  /** The button with this label or data, which must be on the message's keyboard now. */
+  press(user: User, message: MessageRef, button: string): Press;
+  /**
+   * What another app may send: any data, for a message whose keyboard is gone or never was. A deleted message is
+   * `inaccessible` by itself. `chat`: as if the message stood there.
+   */
+  pressStale(
     user: User,
     message: MessageRef,
     data: string,
-    options?: { forged?: boolean; inaccessible?: boolean; chat?: Chat; noMessage?: boolean },
+    options?: { inaccessible?: boolean; chat?: Chat; noMessage?: boolean },
   ): Press;
+  /** A copy in another chat of the bot. A keyboard goes along only if all its buttons are links (td ReplyMarkup.cpp). */
+  forward(user: User, message: MessageRef, to: Chat): Message;
   react(user: User, message: MessageRef, emoji: string[], options?: { anonymous?: boolean }): void;
   /** A service message: `{ pinned_message }`, `{ new_chat_title }`, `{ video_chat_started: {} }` … */
   service(chat: Chat, by: User, fields: Record<string, unknown>): Message;

@@ -153,11 +153,11 @@ test('presses: by anyone, forged, from another chat, on a message that is gone',
   });
   const mallory = emulator.user({ name: 'Mallory' });
   emulator.press(mallory, card, 'y');
-  emulator.press(mallory, card, 'forged', { forged: true });
-  emulator.press(mallory, card, 'y', { chat: emulator.privateChat(mallory) });
+  emulator.pressStale(mallory, card, 'forged');
+  emulator.pressStale(mallory, card, 'y', { chat: emulator.privateChat(mallory) });
   emulator.deleteMessage(card);
-  emulator.press(alice, card, 'y', { forged: true });
-  emulator.press(alice, card, 'y', { forged: true, noMessage: true });
+  emulator.pressStale(alice, card, 'y');
+  emulator.pressStale(alice, card, 'y', { noMessage: true });
   const presses = (await updates()).map((update) => update.callback_query);
   assert.deepEqual(
     presses.map((press) => [press?.from.id, press?.data, press?.message?.chat.id, press?.message?.date === 0]),

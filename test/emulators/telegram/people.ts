@@ -1,4 +1,4 @@
-import type { FileSpec, MessageRef, Press, SayOptions, TelegramEmulator } from './api.ts';
+import type { FileSpec, MessageRef, SayOptions, TelegramEmulator } from './api.ts';
 import { anonymousAdmin, channelIdentity, type Delivery, telegramItself } from './delivery.ts';
 import { detectEntities } from './detect.ts';
 import { rowsOf } from './markup.ts';
@@ -25,7 +25,16 @@ const pressQueueBase = 2 ** 44;
 
 type People = Pick<
   TelegramEmulator,
-  'say' | 'album' | 'editMessage' | 'unfurl' | 'deleteMessage' | 'press' | 'react' | 'service'
+  | 'say'
+  | 'album'
+  | 'editMessage'
+  | 'unfurl'
+  | 'deleteMessage'
+  | 'press'
+  | 'pressStale'
+  | 'forward'
+  | 'react'
+  | 'service'
 >;
 
 /** What people do in chats. Mistakes of a test (a missing button, an unknown topic) throw at once. */
@@ -74,6 +83,30 @@ export function createPeople(parts: {
     return stored.message;
   };
 
+  const pressed: People['pressStale'] = (user, ref, data, options = {}) => {
+    const room = state.room(options.chat?.id ?? ref.chat.id);
+    const stored = state.room(ref.chat.id).stored.get(ref.message_id);
+    const id = presses.open();
+    const message =
+      stored && !options.inaccessible
+        ? { ...stored.message, chat: room.chat }
+        : { message_id: ref.message_id, chat: room.chat, date: 0 };
+    const where = options.noMessage ? { inline_message_id: `AQ${id}` } : { message };
+    const body = { id, from: user, ...where, chat_instance: `-58${Math.abs(room.chat.id)}`, data };
+    const update_id = queue.add('callback_query', body, { queue: pressQueueBase + user.id });
+    return {
+      id,
+      update_id,
+      answered: (wait) => state.changes.until(`an answer to press ${id}`, () => presses.answerOf(id), wait),
+      get answer() {
+        return presses.answerOf(id) ?? null;
+      },
+      get over() {
+        return presses.isOver(id);
+      },
+    };
+  };
+
   return {
     say,
     album(chat, user, items, options = {}) {
@@ -98,29 +131,30 @@ export function createPeople(parts: {
       state.changes.changed();
     },
 
-    press(user, ref, data, options = {}): Press {
-      const room = state.room(options.chat?.id ?? ref.chat.id);
-      const stored = state.room(ref.chat.id).stored.get(ref.message_id);
-      const buttons = rowsOf(stored?.message.reply_markup).flat();
-      if (!options.forged && !buttons.some((button) => button.callback_data === data)) {
-        const known = buttons.map((button) => button.callback_data).join(', ');
+    press(user, ref, wanted) {
+      const buttons = rowsOf(storedOf(ref).stored.message.reply_markup).flat();
+      const found = buttons.filter((button) => button.callback_data === wanted || button.text === wanted);
+      const data = found[0]?.callback_data;
+      if (found.length !== 1 || data === undefined) {
+        const known = buttons.map(({ text, callback_data }) => `${text} (${callback_data})`).join(', ');
         throw new Error(
-          `Telegram emulator: no button '${data}' on message ${ref.message_id}; it has: ${known || 'none'}`,
+          `Telegram emulator: no button '${wanted}', or several, on message ${ref.message_id}; it has: ${known || 'none'}`,
         );
       }
-      const id = presses.open();
-      const message =
-        stored && !options.inaccessible
-          ? { ...stored.message, chat: room.chat }
-          : { message_id: ref.message_id, chat: room.chat, date: 0 };
-      const where = options.noMessage ? { inline_message_id: `AQ${id}` } : { message };
-      const body = { id, from: user, ...where, chat_instance: `-58${Math.abs(room.chat.id)}`, data };
-      const update_id = queue.add('callback_query', body, { queue: pressQueueBase + user.id });
-      return {
-        id,
-        update_id,
-        answered: () => state.changes.until(`an answer to press ${id}`, () => presses.answerOf(id)),
-      };
+      return pressed(user, ref, data);
+    },
+    pressStale: pressed,
+
+    forward(user, ref, to) {
+      const { stored } = storedOf(ref);
+      const { from, chat, text, entities, caption, caption_entities, reply_markup } = stored.message;
+      const origin = originOf(from ?? chat, stored.message.date);
+      const keyboard = rowsOf(reply_markup).flat();
+      const kept = keyboard.length > 0 && keyboard.every((button) => button.url !== undefined);
+      const content = { text, entities, caption, caption_entities };
+      return say(to, user, '', {
+        extra: { ...content, forward_origin: origin, ...(kept ? { reply_markup } : {}) },
+      });
     },
 
     react(user, ref, emoji, options = {}) {
