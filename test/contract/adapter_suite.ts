@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Features } from '../../src/types/adapter.ts';
+import { asking } from './asking.ts';
 import type { Driver } from './driver.ts';
 import { failing } from './failing.ts';
 import { living } from './living.ts';
@@ -16,6 +17,8 @@ import { openStage, type Stage } from './stage.ts';
 import { writing } from './writing.ts';
 
 export interface Case {
+  /** What of the features the case is about: without it the case is passed over. */
+  about?: keyof Features;
   /** Declared by the adapter, so that the case may not be left out. */
   declared?: (features: Features) => boolean;
   /** Waits of the adapter pass faster. */
@@ -23,12 +26,13 @@ export interface Case {
   run(stage: Stage, t: TestContext): Promise<void>;
 }
 
-const cases = { ...receiving, ...reading, ...writing, ...sending, ...failing, ...living };
+const cases = { ...receiving, ...reading, ...writing, ...sending, ...asking, ...failing, ...living };
 export type CaseName =
   | keyof typeof receiving
   | keyof typeof reading
   | keyof typeof writing
   | keyof typeof sending
+  | keyof typeof asking
   | keyof typeof failing
   | keyof typeof living;
 
@@ -45,10 +49,12 @@ export function adapterSuite(name: string, driver: Driver): void {
     assert.equal(adapter.find !== undefined, adapter.features.reconcile === 'find');
     assert.equal(adapter.setStatus !== undefined, adapter.features.typing);
   });
-  for (const [title, { run, fast }] of Object.entries<Case>(cases)) {
+  for (const [title, { run, fast, about }] of Object.entries<Case>(cases)) {
     const reason = driver.cannot[title as CaseName];
     test(`${name}: ${title}`, { timeout, ...(reason === undefined ? {} : { skip: reason }) }, async (t) => {
-      await run(await openStage(t, driver, { fast: fast ?? false }), t);
+      const stage = await openStage(t, driver, { fast: fast ?? false });
+      if (about && stage.adapter.features[about] === false) return t.skip(`the adapter declares no ${about}`);
+      await run(stage, t);
     });
   }
 }

@@ -41,6 +41,14 @@ export interface SayOptions {
   file?: { name: string; mime: string; bytes: Uint8Array };
 }
 
+/** A button that a person pressed. */
+export interface Pressed {
+  /** Resolves with what this person alone is shown for it, when the platform has taken the press; null for nothing. */
+  told(): Promise<string | null>;
+  /** The platform brings the same press once more. */
+  again(): void;
+}
+
 /** A message of the bot as people see it. */
 export interface Seen {
   /** Without any markup; a line of a list or table is a line. */
@@ -92,6 +100,10 @@ export interface Platform {
   command?(spot: Spot, person: string, name: string, args: string, other?: boolean): Said;
   edit?(said: Said, text: string): void;
   remove?(said: Said): void;
+  /** Presses the button with this label, which must be on the message now. */
+  press?(spot: Spot, person: string, ref: string, label: string): Pressed;
+  /** Labels of the buttons below a message of the bot, top to bottom and left to right; empty when it has none. */
+  buttons?(spot: Spot, ref: string): Promise<string[]>;
   /** What the platform would bring of the bot's own words, or of another bot's. */
   sayAs?(who: 'self' | 'bot', spot: Spot, text: string): void;
   /** A file that claims to be of this size. */

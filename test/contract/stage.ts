@@ -10,8 +10,8 @@ import { createLog } from '../../src/base/log.ts';
 import { createChannelState } from '../../src/store/channel_state.ts';
 import { createJournal } from '../../src/store/journal.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { Adapter, AdapterPlugin, ChannelState } from '../../src/types/adapter.ts';
-import type { InboundEvent, IncomingMessage, OutgoingMessage, SentMessage } from '../../src/types/message.ts';
+import type { Adapter, AdapterPlugin, ChannelState, Receipt } from '../../src/types/adapter.ts';
+import type { Decision, InboundEvent, IncomingMessage, OutgoingMessage, SentMessage } from '../../src/types/message.ts';
 import { createFastClock } from '../support/fast_clock.ts';
 import { createWatch } from '../support/watch.ts';
 import type { Driver, Platform, Said, Spot } from './driver.ts';
@@ -24,8 +24,11 @@ export interface Stage {
   /** What the inbox has stored, in order. */
   stored: InboundEvent[];
   messages(): IncomingMessage[];
+  decisions(): Decision[];
   /** Called before an event is stored; a rejection refuses it. */
   onAccept: (event: InboundEvent) => Promise<void> | void;
+  /** What the sender of a stored event is told at once. */
+  tell: (event: InboundEvent) => Receipt | undefined;
   reports: { state: ChannelState; reason: string }[];
   /** Starts the adapter and waits until it is up. */
   start(): Promise<void>;
@@ -88,7 +91,9 @@ export async function openStage(t: TestContext, driver: Driver, options: { fast:
     adapter: undefined as unknown as Adapter,
     stored: [],
     messages: () => stage.stored.filter((event) => event.kind === 'message'),
+    decisions: () => stage.stored.filter((event) => event.kind === 'decision'),
     onAccept: () => {},
+    tell: () => undefined,
     reports: [],
     async start() {
       await stage.adapter.start({
@@ -98,6 +103,7 @@ export async function openStage(t: TestContext, driver: Driver, options: { fast:
           await accepting;
           stage.stored.push(event);
           changed();
+          return stage.tell(event);
         },
       });
     },

@@ -102,6 +102,18 @@ function createPlatform(telegram: TelegramEmulator, clock: { now(): number }): P
       const message = telegram.say(chatOf(spot), userOf(person), '', { document: { size, name: 'large.bin' } });
       return saidOf(spot, message.message_id);
     },
+    press(spot, person, ref, label) {
+      const press = telegram.press(userOf(person), refIn(spot, ref), label);
+      return {
+        told: async () => (await press.answered(wait)).text || null,
+        again: () => void telegram.redeliver(press.update_id, { newId: true }),
+      };
+    },
+    buttons: async (spot, ref) =>
+      telegram
+        .message(refIn(spot, ref))!
+        .buttons.flat()
+        .map(({ text }) => text),
     edit: (said, text) => void telegram.editMessage(refIn(said.spot, said.messageId), text),
     remove: (said) => telegram.deleteMessage(refIn(said.spot, said.messageId)),
     redeliver: (said) => void telegram.redeliver(refIn(said.spot, said.messageId), { newId: true }),

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { adapter as plugin, type TelegramConfig } from '../../../adapters/telegram/index.ts';
 import { type Clock, sleepOn, systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/log.ts';
-import type { Adapter, AdapterContext, ChannelState, Inbox } from '../../../src/types/adapter.ts';
+import type { Adapter, AdapterContext, ChannelState, Inbox, Receipt } from '../../../src/types/adapter.ts';
 import type { InboundEvent, OutgoingMessage, Place } from '../../../src/types/message.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake_clock.ts';
 import { createWatch } from '../../support/watch.ts';
@@ -19,6 +19,8 @@ export interface Harness {
   stored: InboundEvent[];
   /** Called before an event counts as stored; a rejection refuses it. */
   onAccept: (event: InboundEvent) => Promise<void> | void;
+  /** What the sender of a stored event is told at once. */
+  tell: (event: InboundEvent) => Receipt | undefined;
   reports: { state: ChannelState; reason: string | undefined }[];
   counts: Map<string, number>;
   state: Map<string, string>;
@@ -47,6 +49,7 @@ export function createHarness(t: TestContext, options: HarnessOptions): Harness 
   const harness: Omit<Harness, 'adapter'> = {
     stored: [],
     onAccept: () => {},
+    tell: () => undefined,
     reports: [],
     counts: new Map(),
     state,
@@ -62,6 +65,7 @@ export function createHarness(t: TestContext, options: HarnessOptions): Harness 
       await accepting;
       harness.stored.push(event);
       changed();
+      return harness.tell(event);
     },
   };
   const context: AdapterContext = {

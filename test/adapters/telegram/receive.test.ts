@@ -388,12 +388,12 @@ test('stop confirms what is stored and takes nothing more', async (t) => {
   assert.deepEqual(texts(harness.stored), ['one']);
 });
 
-test('a press is answered at once and is no event', async (t) => {
+test('R46: a press that is no event is answered all the same', async (t) => {
   const { telegram, harness, alice } = await begin(t);
   await harness.start();
   const chat = telegram.privateChat(alice);
   const said = telegram.say(chat, alice, 'hello');
-  const press = telegram.press(alice, said, 'x:1', { forged: true });
+  const press = telegram.pressStale(alice, said, 'x:1');
   assert.equal((await press.answered()).text, 'This button does nothing any more.');
   await telegram.idle();
   assert.deepEqual(texts(harness.stored), ['hello']);
