@@ -16,8 +16,10 @@ export interface Presses {
 }
 
 const noticeCharsMax = 200;
+/** Far fewer than the connections of a bot, so that answers that hang leave room for polls and messages. */
+const atOnceMax = 16;
 /** People who press as fast as they can must not fill the memory; the buttons of the rest stop turning by themselves. */
-const openMax = 200;
+const waitingMax = 200;
 const triesMax = 3;
 const retryMs = 1_000;
 /** A press that is answered later than this helps nobody. */
@@ -25,10 +27,22 @@ const retryMsMax = 5_000;
 const closeMs = 2_000;
 
 export function createPresses(client: Client, context: AdapterContext): Presses {
-  const open = new Set<Promise<void>>();
+  const waiting: { id: string; notice: string }[] = [];
+  const running = new Set<Promise<void>>();
   /** Ends the waits between tries, and then the calls. */
   const closing = new AbortController();
   const cutting = new AbortController();
+
+  async function drain(): Promise<void> {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      try {
+        await deliver(next.id, next.notice);
+      } catch (error) {
+        context.count('press_answers_failed');
+        context.log.warn({ reason: messageOf(error) }, 'a press on Telegram got no answer');
+      }
+    }
+  }
 
   async function deliver(id: string, notice: string): Promise<void> {
     const words = notice === '' ? {} : { text: cut(notice), show_alert: true };
@@ -49,19 +63,16 @@ export function createPresses(client: Client, context: AdapterContext): Presses 
 
   return {
     answer(id, notice = '') {
-      if (open.size >= openMax || closing.signal.aborted) return context.count('press_answers_dropped');
-      const answering = deliver(id, notice)
-        .catch((error: unknown) => {
-          context.count('press_answers_failed');
-          context.log.warn({ reason: messageOf(error) }, 'a press on Telegram got no answer');
-        })
-        .finally(() => open.delete(answering));
-      open.add(answering);
+      if (waiting.length >= waitingMax || closing.signal.aborted) return context.count('press_answers_dropped');
+      waiting.push({ id, notice });
+      if (running.size >= atOnceMax) return;
+      const work = drain().finally(() => running.delete(work));
+      running.add(work);
     },
     async close() {
       closing.abort();
       const cancel = context.clock.after(closeMs, () => cutting.abort());
-      await Promise.all(open);
+      await Promise.all(running);
       cancel();
     },
   };

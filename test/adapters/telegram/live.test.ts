@@ -183,7 +183,7 @@ test('what the adapter can do and how fast', async (t) => {
     groupPerMinute: 20,
     accountPerSecond: 30,
     buttonsPerMessage: 100,
-    buttonsPerRow: 1,
+    buttonsPerRow: 8,
     buttonDataBytes: 64,
     fileBytesMax: 20 * 1024 * 1024,
   });
