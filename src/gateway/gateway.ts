@@ -28,6 +28,7 @@ import { freeForeignSends, isReplaced } from '../store/outbox.ts';
 import { freeForeignRuns, readRun } from '../store/runs.ts';
 import type { SignedIn } from '../store/sessions.ts';
 import { createValueStore } from '../store/values.ts';
+import { createPolicies } from '../tools/facts.ts';
 import type { Model } from '../types/model.ts';
 import type { Settings } from '../types/settings.ts';
 import { wordsFor } from '../words/index.ts';
@@ -179,6 +180,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     owner,
     settings: () => settings,
     capabilities: plugins.capabilities,
+    policies: createPolicies({ db, log, settings: () => settings }),
     modelOf,
     adapterOf: channels.adapterOf,
     paceOf: deliver.paceOf,

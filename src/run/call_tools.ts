@@ -6,7 +6,7 @@ import { limits } from '../base/limits.ts';
 import type { Transaction } from '../store/db.ts';
 import { addStep, assertOwned } from '../store/runs.ts';
 import { finishToolCall, readToolCalls, type StoredCall, startToolCall } from '../store/tool_calls.ts';
-import { type ResolvedCall, repeatable, resolveCall, runTool, unknownOutcome } from '../tools/host.ts';
+import { type ResolvedCall, readCall, repeatable, resolveCall, runTool, unknownOutcome } from '../tools/host.ts';
 import type { StepBody } from '../types/run.ts';
 import type { ToolCall, ToolResult } from '../types/tool.ts';
 import type { Work } from './parts.ts';
@@ -65,7 +65,7 @@ function terminalAnswer(
 interface Pending {
   stored: StoredCall;
   call: ToolCall;
-  resolved: ResolvedCall;
+  reading: boolean;
 }
 
 /** Consecutive read-only calls side by side, ten at most; every other call alone, in the model's order. */
@@ -73,35 +73,38 @@ function groupsOf(work: Work, calls: readonly StoredCall[]): Pending[][] {
   const groups: Pending[][] = [];
   for (const stored of calls) {
     const call: ToolCall = { id: stored.callId, name: stored.name, input: stored.input };
-    // Decided again when it is about to run: policies may have changed while the gateway was down (rule 38).
-    const resolved = resolveCall(call, work.offer.tools, work.spec, work.parts.settings().policies);
-    const pending = { stored, call, resolved };
+    const reading = readCall(call, work.offer).offered?.own.annotations.readOnlyHint === true;
+    const pending = { stored, call, reading };
     const last = groups.at(-1);
-    if (last && isReading(pending) && last.every(isReading) && last.length < limits.parallelReadsMax)
+    if (last && reading && last.every((one) => one.reading) && last.length < limits.parallelReadsMax)
       last.push(pending);
     else groups.push([pending]);
   }
   return groups;
 }
 
-const isReading = ({ resolved }: Pending) => resolved.offered?.tool.annotations.readOnlyHint === true;
-
 async function runGroup(work: Work, step: number, group: readonly Pending[]): Promise<ToolResult[]> {
-  const first = group[0] as Pending;
-  if (!isReading(first) && first.resolved.refusal === null) {
-    if (first.stored.state === 'started' && !repeatable(first.resolved.offered!.tool))
-      return [{ toolUseId: first.call.id, content: unknownOutcome, isError: true }];
+  const calls = group.map(({ call }) => call);
+  // Decided again when it is about to run: policies may have changed since, and block wins (rule 38).
+  const decided = await work.parts.policies.decide(work.policyRun, work.offer, calls);
+  const resolved = decided.map((one) => resolveCall(one, work.offer.tools));
+  const [first] = group as [Pending];
+  const [one] = resolved as [ResolvedCall];
+  // Whatever policies say by now, it may have taken effect before.
+  if (first.stored.state === 'started' && !(one.offered && repeatable(one.offered.tool)))
+    return [{ toolUseId: first.call.id, content: unknownOutcome, isError: true }];
+  if (!first.reading && one.refusal === null) {
     await commit(work, (q, now) => startToolCall(q, work.run.id, step, first.call.id, now));
   }
-  return Promise.all(group.map((pending) => runOne(work, pending)));
+  return Promise.all(resolved.map((one) => runOne(work, one)));
 }
 
-async function runOne(work: Work, { call, resolved }: Pending): Promise<ToolResult> {
-  if (resolved.refusal !== null || !resolved.offered) {
+async function runOne(work: Work, { call, offered, refusal }: ResolvedCall): Promise<ToolResult> {
+  if (refusal !== null || !offered) {
     work.parts.count('tool_calls_refused');
-    return { toolUseId: call.id, content: resolved.refusal ?? '', isError: true };
+    return { toolUseId: call.id, content: refusal ?? '', isError: true };
   }
-  const { tool } = resolved.offered;
+  const { tool } = offered;
   work.parts.count('tool_calls');
   work.status.say(work.words.usingTool(tool.id));
   const result = await runTool(tool, call, {

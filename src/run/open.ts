@@ -1,7 +1,7 @@
 /** Gathers what stands around a run before its first request, and its opening step. */
 import { join } from 'node:path';
 import { GatehouseError } from '../base/errors.ts';
-import { attachCapabilities } from '../capability/attach.ts';
+import { attachCapabilities, gateOffer } from '../capability/attach.ts';
 import { showStatus } from '../outbox/status.ts';
 import { openStream } from '../outbox/stream.ts';
 import { findAccount } from '../store/accounts.ts';
@@ -48,11 +48,13 @@ export async function openWork(
     timezone: settings.timezone,
     now: () => clock.now(),
   };
+  const binding = settings.bindings.find((candidate) => candidate.id === run.binding) ?? null;
+  const { audience, mode } = conversation;
   const offer = attachCapabilities(parts.capabilities, spec, facts);
+  gateOffer(offer, await parts.policies.stable({ spec, binding, audience, mode }, offer.tools));
   const again = run.claims > 1;
   const firstPiece = again ? ((await findFirstPiece(db, run.id))?.id ?? null) : null;
   if (again) await db.tx((q) => settleLost(q, run.id));
-  const binding = settings.bindings.find((candidate) => candidate.id === run.binding) ?? null;
   const model = parts.modelOf(spec.model);
   const status = showStatus({ clock, log, adapter, place: run.place }, words.thinking);
   const stream = openStream({
@@ -82,6 +84,13 @@ export async function openWork(
     binding,
     adapter,
     offer,
+    policyRun: {
+      spec,
+      binding,
+      audience,
+      conversation: conversation.id,
+      requester: person && { channel: run.place.channel, userId: run.userId, personId: person.id },
+    },
     model,
     history: { summary: null, turns: [] },
     words,

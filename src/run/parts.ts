@@ -8,6 +8,7 @@ import type { AnswerStream } from '../outbox/stream.ts';
 import type { Conversation } from '../store/conversations.ts';
 import type { Db } from '../store/db.ts';
 import type { Run } from '../store/runs.ts';
+import type { Policies, PolicyRun } from '../tools/facts.ts';
 import type { Adapter } from '../types/adapter.ts';
 import type { CapabilityPlugin } from '../types/capability.ts';
 import type { Model, Usage } from '../types/model.ts';
@@ -26,6 +27,7 @@ export interface RunParts {
   owner: string;
   settings: () => Settings;
   capabilities: readonly CapabilityPlugin[];
+  policies: Policies;
   modelOf: (profile: string) => Model;
   adapterOf: (channel: string) => Adapter | undefined;
   paceOf: (channel: string) => Pace | undefined;
@@ -52,6 +54,8 @@ export interface Work {
   binding: BindingSpec | null;
   adapter: Adapter;
   offer: Offer;
+  /** What of this run decides about its tool calls. */
+  policyRun: PolicyRun;
   model: Model;
   history: History;
   words: Words;

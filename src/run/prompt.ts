@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Offer } from '../capability/attach.ts';
 import type { Turn } from '../store/conversations.ts';
+import { withApprovalMessage } from '../tools/approval_message.ts';
 import type { ModelMessage, ModelRequest } from '../types/model.ts';
 import type { Said, StepBody } from '../types/run.ts';
 import type { AgentSpec, BindingSpec } from '../types/spec.ts';
@@ -28,10 +29,10 @@ export async function requestOf(parts: RequestParts): Promise<ModelRequest> {
   for (const step of parts.steps) own.push(...(await messagesOfStep(step)));
   return {
     instructions: instructionsOf(parts.spec, parts.binding, parts.offer),
-    tools: parts.offer.tools.map(({ tool }) => ({
+    tools: parts.offer.tools.map(({ tool, asks }) => ({
       name: tool.name,
       description: `${tool.description}\nReturns: ${tool.returns}`,
-      inputSchema: tool.inputSchema,
+      inputSchema: asks ? withApprovalMessage(tool.inputSchema) : tool.inputSchema,
     })),
     messages: [...stable, ...own],
     stableMessages: stable.length,

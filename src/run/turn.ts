@@ -10,7 +10,7 @@ import type { Transaction } from '../store/db.ts';
 import { dueMessages, takeMessages } from '../store/inbox.ts';
 import { addStep, addSteps, assertOwned } from '../store/runs.ts';
 import { addToolCall } from '../store/tool_calls.ts';
-import { decideCall } from '../tools/host.ts';
+import type { DecidedCall } from '../tools/host.ts';
 import type { ModelAnswer, ModelRequest } from '../types/model.ts';
 import type { StepBody } from '../types/run.ts';
 import { bookAnswer, bookUnbooked, reserveFor } from './budget.ts';
@@ -64,9 +64,10 @@ async function ask(work: Work): Promise<boolean> {
   }
   const step: StepBody = { kind: 'assistant', message: answer.message, finish: answer.finish };
   const seq = work.steps.length;
+  const decided = await parts.policies.decide(work.policyRun, work.offer, answer.calls);
   const write = async (q: Transaction, now: number) => {
     await bookAnswer(q, work, ledgerId, answer, now);
-    await addCalls(q, work, seq, answer);
+    await addCalls(q, work, seq, answer, decided);
   };
   if (answer.calls.length === 0) {
     await finish(work, answered(work, textOf(work, answer)), { step, write });
@@ -98,17 +99,22 @@ function askModel(work: Work, request: ModelRequest): Promise<ModelAnswer> {
   );
 }
 
-async function addCalls(q: Transaction, work: Work, step: number, answer: ModelAnswer): Promise<void> {
-  const { policies } = work.parts.settings();
+async function addCalls(
+  q: Transaction,
+  work: Work,
+  step: number,
+  answer: ModelAnswer,
+  decided: readonly DecidedCall[],
+): Promise<void> {
   for (const [position, call] of answer.calls.entries()) {
-    const { offered, decision } = decideCall(call, work.offer.tools, work.spec, policies);
+    const { offered, decision } = decided[position] as DecidedCall;
     await addToolCall(q, work.run.id, {
       step,
       callId: call.id,
       position,
       name: call.name,
       capability: offered?.capability ?? null,
-      tool: offered?.tool.id ?? null,
+      tool: offered?.own.id ?? null,
       input: call.input,
       verdict: decision.verdict,
       rule: decision.rule,

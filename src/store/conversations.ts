@@ -11,6 +11,8 @@ export interface Conversation {
   summary: string | null;
   summaryUntil: number;
   noticeAt: number | null;
+  /** Whether everything or nothing asks here (rule 95). */
+  mode: 'ask' | 'waive' | null;
 }
 
 interface ConversationRow {
@@ -21,6 +23,7 @@ interface ConversationRow {
   summary: string | null;
   summary_until: number;
   notice_at: number | null;
+  mode: Conversation['mode'];
 }
 
 function conversationOf(row: ConversationRow): Conversation {
@@ -32,6 +35,7 @@ function conversationOf(row: ConversationRow): Conversation {
     summary: row.summary,
     summaryUntil: row.summary_until,
     noticeAt: row.notice_at,
+    mode: row.mode,
   };
 }
 
@@ -44,6 +48,15 @@ export async function readConversation(q: Query, id: string): Promise<Conversati
   const row = await q.get<ConversationRow>('select * from conversations where id = ?', id);
   assert(row, `conversation ${id} exists`);
   return conversationOf(row);
+}
+
+export async function readMode(q: Query, id: string): Promise<Conversation['mode']> {
+  const row = await q.get<{ mode: Conversation['mode'] }>('select mode from conversations where id = ?', id);
+  return row?.mode ?? null;
+}
+
+export async function setMode(q: Query, id: string, mode: Conversation['mode']): Promise<void> {
+  await q.run('update conversations set mode = ? where id = ?', mode, id);
 }
 
 export interface NewConversation {

@@ -23,8 +23,8 @@ export interface Transaction extends Query {
   readonly skipLocked: string;
 }
 
-/** What may be waiting: one bell a stage. A lost ring costs latency only, since every stage also polls slowly. */
-export type Bell = 'dispatch' | 'run' | 'stop' | 'outbox' | 'journal';
+/** What may be waiting: one bell a stage, and `policy` when what people said about tools has changed. A lost ring costs latency only, since every stage also polls slowly. */
+export type Bell = 'dispatch' | 'run' | 'stop' | 'outbox' | 'journal' | 'policy';
 
 export interface Db extends Query {
   readonly dialect: 'sqlite' | 'postgres';

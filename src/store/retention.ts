@@ -77,12 +77,15 @@ export async function removeOld(db: Db, times: RetentionTimes): Promise<number> 
   return removed;
 }
 
-/** The summary goes with the last turn, the row with the last that belongs to it; 1 when it went. */
+/**
+ * The summary goes with the last turn, the row with the last that belongs to it; 1 when it went. The open one that was
+ * set to ask about everything stays set (rule 95).
+ */
 async function forget(q: Transaction, id: string): Promise<number> {
   const noTurns = 'not exists (select 1 from turns where turns.conversation_id = conversations.id)';
   await q.run(`update conversations set summary = null where id = ? and summary is not null and ${noTurns}`, id);
   return q.run(
-    `delete from conversations where id = ? and ${noTurns}
+    `delete from conversations where id = ? and ${noTurns} and not (open = 1 and mode = 'ask')
        and not exists (select 1 from runs where runs.conversation_id = conversations.id)
        and not exists (select 1 from inbox where inbox.conversation_id = conversations.id)`,
     id,

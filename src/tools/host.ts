@@ -6,11 +6,11 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { GatehouseError, messageOf } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import { wellFormed } from '../base/safe_text.ts';
-import type { OfferedTool } from '../capability/attach.ts';
-import { decideTool, type ToolDecision } from '../policy/tools.ts';
+import type { Offer, OfferedTool } from '../capability/attach.ts';
+import type { ToolDecision } from '../policy/tools.ts';
 import type { JsonObject } from '../types/json.ts';
-import type { AgentSpec } from '../types/spec.ts';
-import type { Tool, ToolCall, ToolContext, ToolResult, Verdict } from '../types/tool.ts';
+import type { Tool, ToolCall, ToolContext, ToolResult } from '../types/tool.ts';
+import { takeApprovalMessage } from './approval_message.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, coerceTypes: false });
 /** Per schema object: tools live as long as the process, so each is compiled once. */
@@ -25,10 +25,12 @@ export function validatorOf(schema: object): ValidateFunction {
   return validate;
 }
 
-export type Policies = Readonly<Record<string, Record<string, Verdict>>>;
-
 /** A call before it runs: which tool it means, and whether it may. */
 export interface DecidedCall {
+  /** Its arguments are without the agent's message. */
+  call: ToolCall;
+  /** What the agent says about it, for the people who are asked (A3). */
+  message: string | null;
   offered: OfferedTool | null;
   decision: ToolDecision;
 }
@@ -38,39 +40,21 @@ export interface ResolvedCall extends DecidedCall {
   refusal: string | null;
 }
 
-/** Of each call of a step before any runs, so that the decision is stored with it (rule 38). */
-export function decideCall(
-  call: ToolCall,
-  tools: readonly OfferedTool[],
-  spec: AgentSpec,
-  policies: Policies,
-): DecidedCall {
-  const offered = tools.find((candidate) => candidate.tool.name === call.name) ?? null;
-  if (!offered) return { offered, decision: { verdict: 'block', rule: 'not offered' } };
-  const { tool, use, capability } = offered;
-  const decision = decideTool({
-    effect: tool.effect,
-    declared: tool.policy,
-    foreign: false,
-    admin: policies[capability]?.[tool.id],
-    permissionMode: spec.permissionMode,
-    spec: use?.toolApproval[tool.id] ?? use?.approval ?? 'default',
-  });
-  return { offered, decision };
+/** Which tool a call means, also one that is blocked here, and the call as that tool gets it. */
+export function readCall(call: ToolCall, offer: Pick<Offer, 'tools' | 'blocked'>): Omit<DecidedCall, 'decision'> {
+  const means = ({ tool }: OfferedTool) => tool.name === call.name;
+  const offered = offer.tools.find(means) ?? offer.blocked.find(means) ?? null;
+  if (!offered) return { call, message: null, offered };
+  const { input, message } = takeApprovalMessage(offered.own, call.input);
+  return { call: { ...call, input }, message, offered };
 }
 
-/** Decides anew, when the call is about to run, and checks its arguments. */
-export function resolveCall(
-  call: ToolCall,
-  tools: readonly OfferedTool[],
-  spec: AgentSpec,
-  policies: Policies,
-): ResolvedCall {
-  const decided = decideCall(call, tools, spec, policies);
-  return { ...decided, refusal: refusalOf(call, decided, tools) };
+/** Whether a call that is about to run may, and its arguments are right. */
+export function resolveCall(decided: DecidedCall, tools: readonly OfferedTool[]): ResolvedCall {
+  return { ...decided, refusal: refusalOf(decided, tools) };
 }
 
-function refusalOf(call: ToolCall, { offered, decision }: DecidedCall, tools: readonly OfferedTool[]): string | null {
+function refusalOf({ call, offered, decision }: DecidedCall, tools: readonly OfferedTool[]): string | null {
   if (!offered)
     return `There is no tool "${call.name}" here. The tools are: ${tools.map(({ tool }) => tool.name).join(', ') || 'none'}.`;
   const { tool } = offered;
@@ -78,10 +62,11 @@ function refusalOf(call: ToolCall, { offered, decision }: DecidedCall, tools: re
     return `${tool.id} was not run: it is blocked here (${decision.rule}). This is final; do not call it again.`;
   if (decision.verdict === 'ask')
     return `${tool.id} was not run: it needs the approval of a person, and nobody can be asked here yet. This is final; do not call it again.`;
-  return checkInput(tool, call);
+  return inputError(tool, call);
 }
 
-function checkInput(tool: Tool, call: ToolCall): string | null {
+/** A retry prompt when the arguments are not what the tool takes, else null. */
+export function inputError(tool: Tool, call: ToolCall): string | null {
   if (call.input === null || typeof call.input !== 'object' || Array.isArray(call.input))
     return retryPrompt(tool, 'the arguments are not a JSON object');
   const validate = validatorOf(tool.inputSchema);

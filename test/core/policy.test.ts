@@ -1,41 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decideAccess } from '../../src/policy/access.ts';
-import { decideTool, type ToolFacts } from '../../src/policy/tools.ts';
 import { canBecome, isFinal, stepToCall } from '../../src/run/machine.ts';
 import type { RunState, StepBody } from '../../src/types/run.ts';
-
-const facts: ToolFacts = {
-  effect: 'safe',
-  declared: undefined,
-  foreign: false,
-  admin: undefined,
-  permissionMode: 'mutating-with-confirm',
-  spec: 'default',
-};
-
-test('R38: the decision over its table, with the rule that made it', () => {
-  const table: [Partial<ToolFacts>, string, string][] = [
-    [{}, 'allow', 'effect: safe'],
-    [{ effect: 'mutating' }, 'ask', 'effect: mutating'],
-    [{ effect: 'mutating', spec: 'never' }, 'allow', 'agent: approval never'],
-    [{ effect: 'mutating', admin: 'ask', spec: 'never' }, 'ask', 'admin: ask'],
-    [{ effect: 'mutating', admin: 'allow' }, 'allow', 'admin: allow'],
-    [{ effect: 'mutating', admin: 'allow', spec: 'required' }, 'ask', 'agent: approval required'],
-    [{ effect: 'safe', spec: 'required' }, 'ask', 'agent: approval required'],
-    [{ effect: 'safe', admin: 'block' }, 'block', 'admin: block'],
-    [{ effect: 'dangerous' }, 'block', 'permission_mode: mutating-with-confirm'],
-    [{ effect: 'dangerous', admin: 'ask' }, 'ask', 'admin: ask'],
-    [{ effect: 'dangerous', permissionMode: 'dual-sign-required' }, 'ask', 'effect: dangerous'],
-    [{ effect: 'mutating', permissionMode: 'read-only', admin: 'allow' }, 'block', 'permission_mode: read-only'],
-    [{ effect: 'safe', permissionMode: 'read-only' }, 'allow', 'effect: safe'],
-    [{ effect: 'mutating', foreign: true }, 'block', 'no rule for a tool from outside'],
-    [{ effect: 'mutating', foreign: true, declared: 'allow' }, 'allow', 'declared: allow'],
-    [{ effect: 'mutating', foreign: true, admin: 'allow' }, 'allow', 'admin: allow'],
-  ];
-  for (const [over, verdict, rule] of table)
-    assert.deepEqual(decideTool({ ...facts, ...over }), { verdict, rule }, JSON.stringify(over));
-});
 
 test('R13: access over its table', () => {
   const base = {

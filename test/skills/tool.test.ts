@@ -7,7 +7,6 @@ import { findMeans } from '../../src/sandbox/means.ts';
 import { createSkillCapability } from '../../src/skills/capability.ts';
 import { type EnvironmentRules, skillEnvironment } from '../../src/skills/environment.ts';
 import { createSkillTool } from '../../src/skills/tool.ts';
-import { resolveCall } from '../../src/tools/host.ts';
 import type { RunFacts } from '../../src/types/capability.ts';
 import type { JsonObject } from '../../src/types/json.ts';
 import type { AgentSpec } from '../../src/types/spec.ts';
@@ -185,8 +184,7 @@ describe('a skill as a tool', { skip: needsSandbox() }, () => {
       [['skill:disk_cleaner', 'disk_cleaner']],
     );
     assert.deepEqual(attachCapabilities([plugin], spec('skill:other'), facts).tools, []);
-    const call = { id: 'c', name: 'disk_cleaner', input: {} };
-    assert.equal(resolveCall(call, offered, spec('skill:disk_cleaner'), {}).decision.verdict, 'ask');
+    assert.deepEqual([offered[0]?.own.effect, offered[0]?.own.policy], ['mutating', undefined]);
   });
 
   it('R50: its definition changes with description, schema and folder', async (t) => {
