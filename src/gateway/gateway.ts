@@ -104,6 +104,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
     settings: () => settings,
+    capabilities: () => plugins.capabilities,
     limitsOf: (channel) =>
       channels.adapterOf(channel)?.limits ?? { textLength: limits.answerCharsMax, measure: (text) => text.length },
     count: metrics.count,

@@ -8,6 +8,7 @@ import type { Account } from '../store/accounts.ts';
 import type { Db, Transaction } from '../store/db.ts';
 import { addInboxRow, type InboxPayload, type InboxState } from '../store/inbox.ts';
 import type { AdapterLimits } from '../types/adapter.ts';
+import type { CapabilityPlugin } from '../types/capability.ts';
 import type { InboundEvent, IncomingMessage, Place } from '../types/message.ts';
 import type { ChannelFacts, Settings } from '../types/settings.ts';
 import type { BindingSpec } from '../types/spec.ts';
@@ -21,6 +22,8 @@ export interface InboxParts {
   clock: Clock;
   log: Log;
   settings: () => Settings;
+  /** What people may say something about. */
+  capabilities: () => readonly CapabilityPlugin[];
   /** How long our messages may be on a channel. */
   limitsOf: (channel: string) => Pick<AdapterLimits, 'textLength' | 'measure'>;
   count: (name: NonNullable<Accepted> | 'inbox_duplicates') => void;

@@ -4,14 +4,20 @@
  */
 
 import { GatehouseError } from '../base/errors.ts';
-import { isCode } from '../base/ids.ts';
+import { isCode, newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import { inCode } from '../base/safe_text.ts';
 import { startOfDay } from '../base/time.ts';
 import { admitChat, hasNoAdmin, isClaimCode, kindOfId, redeemClaim } from '../people/admission.ts';
 import type { AccessVerdict } from '../policy/access.ts';
 import { listPairings } from '../store/accounts.ts';
-import { busyConversations, closeConversation } from '../store/conversations.ts';
+import {
+  busyConversations,
+  closeConversation,
+  findOpenConversation,
+  openConversation,
+  setMode,
+} from '../store/conversations.ts';
 import { countWaitingUnder } from '../store/inbox.ts';
 import { type LedgerTotals, spent } from '../store/ledger.ts';
 import { activeRun, requestStop } from '../store/runs.ts';
@@ -20,6 +26,7 @@ import type { Words } from '../words/index.ts';
 import { admitAndTell, admitCodeAndTell } from './admit_and_tell.ts';
 import type { Arrival } from './arrival.ts';
 import { linkCommand, linkedAccounts, listed, unlinkCommand } from './command_link.ts';
+import { policyCommands } from './command_policy.ts';
 import type { CommandForm } from './route.ts';
 import { shownName } from './shown_name.ts';
 
@@ -82,8 +89,14 @@ export const commands: readonly CommandSpec[] = [
     name: 'new',
     description: (words) => words.commandNew,
     accepts: noArguments,
-    run: async ({ q, key, words }) => {
+    run: async ({ q, key, words, binding, place, message, now }) => {
+      const old = await findOpenConversation(q, key);
       await closeConversation(q, key);
+      // Who asked to be asked about everything is; who waived it waived it for that conversation (rule 95).
+      if (old?.mode === 'ask') {
+        const next = { id: newId(now), key, binding: binding.id, place, audience: message.chat.kind };
+        await setMode(q, (await openConversation(q, next, now)).id, 'ask');
+      }
       return words.newStarted;
     },
   },
@@ -137,6 +150,7 @@ export const commands: readonly CommandSpec[] = [
       return [usageLine(words, words.usageToday, agent), usageLine(words, words.usageConversation, here)].join('\n');
     },
   },
+  ...policyCommands,
   {
     name: 'claim',
     description: (words) => words.commandClaim,

@@ -85,7 +85,7 @@ async function forget(q: Transaction, id: string): Promise<number> {
   const noTurns = 'not exists (select 1 from turns where turns.conversation_id = conversations.id)';
   await q.run(`update conversations set summary = null where id = ? and summary is not null and ${noTurns}`, id);
   return q.run(
-    `delete from conversations where id = ? and ${noTurns} and not (open = 1 and mode = 'ask')
+    `delete from conversations where id = ? and ${noTurns} and (open = 0 or coalesce(mode, '') <> 'ask')
        and not exists (select 1 from runs where runs.conversation_id = conversations.id)
        and not exists (select 1 from inbox where inbox.conversation_id = conversations.id)`,
     id,

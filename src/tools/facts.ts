@@ -5,6 +5,7 @@
 import type { Log } from '../base/log.ts';
 import { ownEntry } from '../base/own_entry.ts';
 import type { Offer, OfferedTool } from '../capability/attach.ts';
+import { peopleOf } from '../people/links.ts';
 import { blocked, decideTool, mayDecideOwn, type ToolDecision, type ToolFacts } from '../policy/tools.ts';
 import { findAccount } from '../store/accounts.ts';
 import { type Conversation, readMode } from '../store/conversations.ts';
@@ -116,11 +117,6 @@ export async function decideTools(
 ): Promise<ToolDecision[]> {
   const known = await readKnown(q, run, settings);
   return tools.map((offered) => decideTool(factsOf(run, settings, known, offered, null)));
-}
-
-/** The person and those linked to them; what they say about tools counts together. */
-export async function peopleOf(_q: Query, personId: string): Promise<readonly string[]> {
-  return [personId];
 }
 
 interface Known {

@@ -3,6 +3,7 @@ import { createInbox } from '../../src/inbox/accept.ts';
 import { createDispatch } from '../../src/inbox/dispatch.ts';
 import type { Db } from '../../src/store/db.ts';
 import type { Inbox } from '../../src/types/adapter.ts';
+import type { CapabilityPlugin } from '../../src/types/capability.ts';
 import type { IncomingMessage, Sender } from '../../src/types/message.ts';
 import type { ChannelFacts, Settings } from '../../src/types/settings.ts';
 import type { AgentSpec, BindingSpec } from '../../src/types/spec.ts';
@@ -73,6 +74,7 @@ export function createInboxWorld(
     admins?: string[];
     channels?: Record<string, ChannelFacts>;
     language?: string;
+    capabilities?: CapabilityPlugin[];
   } = {},
 ): InboxWorld {
   const clock = createFakeClock();
@@ -94,6 +96,7 @@ export function createInboxWorld(
     clock,
     log: silentLog,
     settings: () => settings,
+    capabilities: () => over.capabilities ?? [],
     limitsOf: () => ({ textLength: 4096, measure: (text: string) => text.length }),
     count: (name: string) => {
       counts[name] = (counts[name] ?? 0) + 1;
