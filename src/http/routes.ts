@@ -79,7 +79,7 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
     const bearer = authorization !== undefined && /^bearer\b/i.test(authorization) ? authorization : null;
     const session = await visitor(c, target, bearer);
     if (bearer !== null && session === null)
-      return c.text('That token is not good (any more).\n', 401, {
+      return c.json({ error: 'That token is not good (any more).' }, 401, {
         'WWW-Authenticate': 'Bearer error="invalid_token"',
       });
     const forwarded = isForwarded(c.req.raw.headers.keys());
