@@ -22,7 +22,6 @@ import {
 } from '../store/chats.ts';
 import type { Transaction } from '../store/db.ts';
 import { nthLatestMessage } from '../store/inbox.ts';
-import { linkedWith } from '../store/links.ts';
 import type { Inbox } from '../types/adapter.ts';
 import type { InboundEvent, IncomingMessage, Membership } from '../types/message.ts';
 import type { Settings } from '../types/settings.ts';
@@ -30,6 +29,7 @@ import { wordsFor } from '../words/index.ts';
 import { type Accepted, type Arrival, type Arriving, answer, Duplicate, type InboxParts, keep } from './arrival.ts';
 import { acceptDeletion, acceptEdit, moveChat } from './changes.ts';
 import { type CommandSpec, findCommand } from './commands.ts';
+import { isLetInByLink } from './linked_access.ts';
 import { queueMessage } from './queue_message.ts';
 import {
   conversationKeyOf,
@@ -164,7 +164,7 @@ async function acceptMessage(arriving: Arriving, raw: IncomingMessage): Promise<
     paired: known?.pairedAt != null,
     access: binding.access,
     mustBeAdmitted,
-    linked: kind === 'direct' && binding.access.direct === 'linked' && (await isLinked(q, known)),
+    linked: kind === 'direct' && binding.access.direct === 'linked' && (await isLetInByLink(q, settings, known)),
     chatAdmitted: chat !== null && (chat.admittedBy !== null || (await isTrusted(q, channel, chat.addedBy, settings))),
   });
   if (command) {
@@ -184,10 +184,6 @@ async function acceptMessage(arriving: Arriving, raw: IncomingMessage): Promise<
 function accountOf({ q, channel, message, now, account }: Arrival): Promise<Account> {
   const sender = message.chat.kind === 'direct' ? { ...message.sender, directChat: message.chat.id } : message.sender;
   return ensureAccount(q, channel, sender, newId(now), now, account);
-}
-
-async function isLinked(q: Transaction, known: Account | null): Promise<boolean> {
-  return known !== null && (await linkedWith(q, known.personId)).length > 0;
 }
 
 /** Who adds the bot to a group opens it, when that is an admin or somebody an admin has admitted (rule 13). */

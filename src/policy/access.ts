@@ -11,7 +11,7 @@ export interface AccessFacts {
   membership: 'full' | 'guest' | 'external';
   admin: boolean;
   paired: boolean;
-  /** With another account, now. */
+  /** Now, with an account that is let in by itself. */
   linked: boolean;
   access: Access;
   /** A group that no binding names by its id, where anybody can add this bot to a group of their own. */

@@ -294,6 +294,19 @@ eachDatabase('R13, R15: `linked` lets in an account while it is linked; a strang
   assert.deepEqual(await world.from('tg:ana', 'hello?'), refused);
 });
 
+eachDatabase('R13, R15: who was let in by a link lets in nobody for longer', async (_t, open) => {
+  const world = createLinkWorld(await open(), { direct: 'linked' });
+  await world.link('page:ann', 'tg:ana');
+  await world.link('tg:ana', 'tg:eve');
+  await world.from('tg:eve', 'hello');
+  assert.equal((await world.states()).at(-1), 'waiting');
+  await world.from('page:ann', '/unlink');
+  for (const account of ['tg:ana', 'tg:eve']) {
+    await world.from(account, 'hello?');
+    assert.equal((await world.states()).at(-1), 'refused', account);
+  }
+});
+
 eachDatabase(
   'R15: who may not talk to the bot cannot link',
   async (_t, open) => {
