@@ -114,7 +114,7 @@ export function agents(plugins: readonly CapabilityPlugin[], laterIds: readonly 
 const access = section('Who may talk to the agent.', {
   direct: choice(
     'In one-to-one chats: `open`; `allowlist`, the accounts in `allow`; `pairing`, a code that an admin confirms; ' +
-      '`linked`, accounts linked with another one of the same person. Absent = what is right for the ' +
+      '`linked`, accounts linked with one that is let in by itself (docs/people.md). Absent = what is right for the ' +
       'platform: pairing on Telegram and iMessage, open elsewhere.',
     ['open', 'allowlist', 'pairing', 'linked'],
   ),
