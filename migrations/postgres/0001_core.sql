@@ -128,6 +128,7 @@ create table conversations (
   created_at bigint not null
 );
 create unique index conversations_open on conversations (key) where open = 1;
+create index conversations_key on conversations (key);
 create index conversations_chat on conversations (channel, chat);
 
 -- ignored | refused | handled (a command) | waiting → taken (by a run) → done. The key stays, the words go.
@@ -173,6 +174,8 @@ create table runs (
   user_id text not null,
   stop_requested text,
   resume_at bigint,
+  -- Of the conversation when the run was parked first: it goes on with the history it began with.
+  history_turns bigint,
   active_ms bigint not null default 0,
   error text,
   owner text,
@@ -324,12 +327,14 @@ create table approvals (
   name text not null,
   definition text not null,
   digest text not null,
+  arguments_digest text not null,
   input text not null,
   message text,
   options text,
   approvers text not null,
   dual bigint not null,
   grantable text,
+  shown_to text not null,
   code text not null,
   state text not null,
   decided_by text,
@@ -369,7 +374,7 @@ create table cards (
   created_at bigint not null
 );
 create index cards_batch on cards (batch);
-create index cards_outbox on cards (outbox_id);
+create index cards_chat on cards (channel, chat);
 
 -- What admins and people say about tools while the gateway runs; `scope` is `admin` or the id of a person.
 create table tool_rules (

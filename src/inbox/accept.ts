@@ -2,6 +2,7 @@
  * The accepting transaction: the event's key, what it is (for the bot? a command? whose conversation?) and every row
  * that follows from it are committed together, and only then is the platform acknowledged (D1).
  */
+import { couldDecide } from '../approvals/words.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
@@ -22,13 +23,14 @@ import {
 } from '../store/chats.ts';
 import type { Transaction } from '../store/db.ts';
 import { nthLatestMessage } from '../store/inbox.ts';
-import type { Inbox } from '../types/adapter.ts';
-import type { InboundEvent, IncomingMessage, Membership } from '../types/message.ts';
+import type { Inbox, Receipt } from '../types/adapter.ts';
+import type { Decision, InboundEvent, IncomingMessage, Membership } from '../types/message.ts';
 import type { Settings } from '../types/settings.ts';
 import { wordsFor } from '../words/index.ts';
 import { type Accepted, type Arrival, type Arriving, answer, Duplicate, type InboxParts, keep } from './arrival.ts';
 import { acceptDeletion, acceptEdit, moveChat } from './changes.ts';
 import { type CommandSpec, findCommand } from './commands.ts';
+import { acceptDecision, acceptReply, chatMember } from './deciding.ts';
 import { isLetInByLink } from './linked_access.ts';
 import { queueMessage } from './queue_message.ts';
 import {
@@ -69,10 +71,14 @@ export function createInbox(parts: InboxParts, channel: string): Inbox {
   return {
     async accept(event) {
       try {
+        const asksMembers = event.kind === 'decision' || (event.kind === 'message' && event.chat.kind === 'group');
+        const member = asksMembers ? await chatMember(parts, channel, event) : null;
         // Counted after the commit: a transaction may run more than once, or not come to its end.
-        const accepted = await parts.db.tx((q) => acceptEvent({ parts, q, now: parts.clock.now(), channel }, event));
+        const { accepted, receipt } = await parts.db.tx((q) =>
+          acceptEvent({ parts, q, now: parts.clock.now(), channel }, event, member),
+        );
         if (accepted !== null) parts.count(accepted);
-        return undefined;
+        return receipt;
       } catch (error) {
         if (!(error instanceof Duplicate)) throw judge(event, error);
         parts.count('inbox_duplicates');
@@ -82,15 +88,26 @@ export function createInbox(parts: InboxParts, channel: string): Inbox {
   };
 }
 
-async function acceptEvent(arriving: Arriving, event: InboundEvent): Promise<Accepted> {
-  if (event.kind === 'message') return acceptMessage(arriving, event);
-  const { q, channel, now } = arriving;
+interface Outcome {
+  accepted: Accepted;
+  receipt?: Receipt | undefined;
+}
+
+async function acceptEvent(arriving: Arriving, event: InboundEvent, member: boolean | null): Promise<Outcome> {
+  if (event.kind === 'message') return { accepted: await acceptMessage(arriving, event, member) };
+  const { q, channel } = arriving;
   await keep(arriving, event, 'handled');
-  if (event.kind === 'edit') await acceptEdit(q, channel, event, now);
-  else if (event.kind === 'deletion') await acceptDeletion(q, channel, event);
+  if (event.kind === 'decision') return { accepted: null, receipt: await acceptPress(arriving, event, member) };
+  if (event.kind === 'edit') await acceptEdit(arriving, event);
+  else if (event.kind === 'deletion') await acceptDeletion(arriving, event);
   else if (event.kind === 'migration') await moveChat(q, channel, event);
-  else if (event.kind === 'membership') await acceptMembership(arriving, event);
-  return null;
+  else await acceptMembership(arriving, event);
+  return { accepted: null };
+}
+
+async function acceptPress(arriving: Arriving, press: Decision, member: boolean | null): Promise<Receipt | undefined> {
+  const notice = await acceptDecision(arriving, press, member);
+  return notice === null ? undefined : { notice };
 }
 
 async function acceptMembership({ parts, q, channel, now }: Arriving, event: Membership): Promise<void> {
@@ -104,7 +121,11 @@ async function acceptMembership({ parts, q, channel, now }: Arriving, event: Mem
     await auditAdded(q, channel, event.chat.id, event.by.id, now);
 }
 
-async function acceptMessage(arriving: Arriving, raw: IncomingMessage): Promise<Accepted> {
+async function acceptMessage(
+  arriving: Arriving,
+  raw: IncomingMessage,
+  member: boolean | null,
+): Promise<Accepted> {
   const { parts, q, now, channel } = arriving;
   const message: IncomingMessage = { ...raw, text: wellFormed(raw.text) };
   const ignore = async (): Promise<Accepted> => {
@@ -128,8 +149,12 @@ async function acceptMessage(arriving: Arriving, raw: IncomingMessage): Promise<
   if (!binding) return ignore();
 
   const byHuman = message.sender.kind === 'human';
-  const command = byHuman ? readCommand(message, findCommand) : null;
   const thread = threadOf(message, facts.threads);
+  if (byHuman && couldDecide(message)) {
+    const decided = await acceptReply(arriving, message, thread, member);
+    if (decided !== undefined) return decided;
+  }
+  const command = byHuman ? readCommand(message, findCommand) : null;
   const inThread =
     binding.trigger === 'follow' && message.thread !== undefined
       ? await isInThread(q, channel, chatId, message.thread)

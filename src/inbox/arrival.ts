@@ -1,5 +1,6 @@
 /** What the accepting transaction knows of one message, and what it writes about it. */
 
+import type { ApprovalParts } from '../approvals/parts.ts';
 import type { Clock } from '../base/clock.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
@@ -26,6 +27,7 @@ export interface InboxParts {
   capabilities: () => readonly CapabilityPlugin[];
   /** How long our messages may be on a channel. */
   limitsOf: (channel: string) => Pick<AdapterLimits, 'textLength' | 'measure'>;
+  approvals: ApprovalParts;
   count: (name: NonNullable<Accepted> | 'inbox_duplicates') => void;
 }
 

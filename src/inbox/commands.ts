@@ -3,6 +3,7 @@
  * reply and the inbox key are committed together, so a redelivered command changes nothing.
  */
 
+import { withdrawAll } from '../approvals/expire.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { isCode, newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
@@ -20,7 +21,7 @@ import {
 } from '../store/conversations.ts';
 import { countWaitingUnder } from '../store/inbox.ts';
 import { type LedgerTotals, spent } from '../store/ledger.ts';
-import { activeRun, requestStop } from '../store/runs.ts';
+import { activeRun, parkedUnder, requestStop } from '../store/runs.ts';
 import { costText } from '../words/cost.ts';
 import type { Words } from '../words/index.ts';
 import { admitAndTell, admitCodeAndTell } from './admit_and_tell.ts';
@@ -104,10 +105,16 @@ export const commands: readonly CommandSpec[] = [
     name: 'stop',
     description: (words) => words.commandStop,
     accepts: noArguments,
-    run: async ({ q, key, words }) => {
+    run: async ({ q, key, words, parts, channel, message, admin, now }) => {
       let stops = false;
       for (const conversation of await busyConversations(q, key))
         stops = (await requestStop(q, { conversation }, 'asked')) || stops;
+      if (stops) return words.stopping;
+      // Nothing is at work: what waits for approval is taken back, by who asked for it or an admin.
+      const actor = `${channel}:${message.sender.id}`;
+      for (const run of await parkedUnder(q, key))
+        if (admin || run.userId === message.sender.id)
+          stops = (await withdrawAll(q, parts.approvals, run.id, 'stopped', actor, 'asked', now)) || stops;
       return stops ? words.stopping : words.nothingToStop;
     },
   },
@@ -122,6 +129,8 @@ export const commands: readonly CommandSpec[] = [
       const agent = settings.agents.get(binding.agent);
       const lines = [run ? words.statusRunning(Math.round((now - run.createdAt) / 1000)) : words.statusIdle];
       if (waiting > 0) lines.push(words.statusWaiting(waiting));
+      const parked = await parkedUnder(q, key);
+      if (parked.length > 0) lines.push(words.questions.waits(parked.length));
       if (agent) lines.push(words.statusVersion(agent.spec.name, agent.version, agent.spec.model));
       return lines.join('\n\n');
     },

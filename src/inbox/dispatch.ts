@@ -19,7 +19,7 @@ import {
   refuseWaiting,
   takeMessages,
 } from '../store/inbox.ts';
-import { addRun, claimRuns, type Run } from '../store/runs.ts';
+import { addRun, claimRuns, type Run, takeResumable } from '../store/runs.ts';
 import type { Settings } from '../types/settings.ts';
 import { wordsFor } from '../words/index.ts';
 import { takeTogether } from './route.ts';
@@ -42,13 +42,16 @@ export function createDispatch(parts: DispatchParts): Stage {
   const turn = async (): Promise<TurnResult> => {
     const now = clock.now();
     const { served, claimed } = await db.tx(async (q) => {
+      // First, since what people decided goes to the head of its lane.
+      const resumed = await takeResumable(q, lanesPerTurn);
       const ready = await readyConversations(q, now, lanesPerTurn);
       for (const id of ready) await dispatchConversation(parts, q, id, now);
       // Claimed in the same transaction where this process has room: one commit less on the way of every message.
-      const room = ready.length > 0 ? (worker?.free() ?? 0) : 0;
+      const made = resumed + ready.length;
+      const room = made > 0 ? (worker?.free() ?? 0) : 0;
       const claimed = room > 0 && worker ? await claimRuns(q, worker.owner, now, limits.leaseMs, room) : [];
-      if (ready.length > claimed.length) q.ring('run');
-      return { served: ready.length, claimed };
+      if (made > claimed.length) q.ring('run');
+      return { served: Math.max(resumed, ready.length), claimed };
     });
     for (const run of claimed) worker?.begin(run);
     return { again: served === lanesPerTurn, nextAt: await nextWaitingAt(db, now) };
@@ -81,7 +84,7 @@ async function dispatchConversation(parts: DispatchParts, q: Transaction, id: st
   const taken = takeTogether(due);
   const runId = newId(now);
   const last = taken.at(-1) as InboxRow;
-  await addRun(q, {
+  const added = await addRun(q, {
     id: runId,
     conversationId: id,
     agent: binding.agent,
@@ -93,6 +96,8 @@ async function dispatchConversation(parts: DispatchParts, q: Transaction, id: st
     userId: first.userId,
     createdAt: now,
   });
+  // Another process has put a parked run into this lane: its end rings again.
+  if (!added) return;
   await takeMessages(
     q,
     taken.map((row) => row.id),

@@ -133,7 +133,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
     } catch (error) {
       return settleError(row, error, attempt.sends);
     }
-    await settle(row, { state: 'sent', ref: sent?.ref ?? null, now: clock.now() });
+    await settle(row, { state: 'sent', ref: sent?.ref ?? null, postedAt: sent?.sentAt ?? null, now: clock.now() });
     parts.count('outbox_sent');
   }
 
@@ -165,6 +165,7 @@ export function createDeliver(parts: DeliverParts): Deliver {
       markdown: row.markdown,
       ...(row.replyTo === null ? {} : { replyTo: row.replyTo }),
       ...(row.runId === null ? {} : { answerId: row.runId }),
+      ...(row.question === null ? {} : { question: row.question }),
     };
     if (row.kind === 'edit' && row.target !== null) {
       const target = await readRef(db, row.target);

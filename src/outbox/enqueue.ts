@@ -5,7 +5,7 @@ import { roughPieces, splitMarkdown } from '../base/markdown_split.ts';
 import type { Transaction } from '../store/db.ts';
 import { addOutboxRow, outboxPriority } from '../store/outbox.ts';
 import type { AdapterLimits } from '../types/adapter.ts';
-import type { Place } from '../types/message.ts';
+import type { Place, Question } from '../types/message.ts';
 
 export interface Outgoing {
   place: Place;
@@ -14,9 +14,11 @@ export interface Outgoing {
   markdown: string | readonly string[];
   runId: string | null;
   replyTo: string | null;
-  priority: 'answer' | 'notice' | 'report';
+  priority: 'question' | 'answer' | 'notice' | 'report';
   /** The outbox id of the message whose words the first part replaces. */
   replaces?: string;
+  /** Of the first part. */
+  question?: Question;
 }
 
 type TextLimits = Pick<AdapterLimits, 'textLength' | 'measure'>;
@@ -70,6 +72,7 @@ export async function enqueue(
       runId: outgoing.runId,
       replyTo: index === 0 ? outgoing.replyTo : null,
       markdown,
+      question: index === 0 ? (outgoing.question ?? null) : null,
       priority: outboxPriority[index === 0 ? outgoing.priority : 'rest'],
       createdAt: now,
     });

@@ -7,7 +7,7 @@ import { startOfDay } from '../base/time.ts';
 import { enqueue, messagesOf, withLastLine } from '../outbox/enqueue.ts';
 import { appendTurns, readConversation, type Turn } from '../store/conversations.ts';
 import type { Transaction } from '../store/db.ts';
-import { countWaiting, finishMessages } from '../store/inbox.ts';
+import { finishMessages, hasNext } from '../store/inbox.ts';
 import { releaseReserved, settleLost, spent } from '../store/ledger.ts';
 import { findFirstPiece } from '../store/outbox.ts';
 import { addStep, addSteps, finishRun, type Run } from '../store/runs.ts';
@@ -132,7 +132,7 @@ async function endRun(
       adapterLimits,
       now,
     );
-  if ((await countWaiting(q, run.conversationId)) > 0) q.ring('dispatch');
+  if (await hasNext(q, run.conversationId)) q.ring('dispatch');
 }
 
 function countEnd(parts: RunParts, state: Outcome['state']): void {

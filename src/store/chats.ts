@@ -118,7 +118,7 @@ export async function migrateChat(
     from,
   );
   await q.run('delete from threads where channel = ? and chat = ?', channel, from);
-  for (const table of ['inbox', 'runs', 'outbox', 'pairings'])
+  for (const table of ['inbox', 'runs', 'outbox', 'pairings', 'approvals', 'cards'])
     await q.run(`update ${table} set chat = ? where channel = ? and chat = ?`, to, channel, from);
   await moveChatValues(q, channel, from, to);
 }

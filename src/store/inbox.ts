@@ -180,12 +180,15 @@ export async function nthLatestMessage(
   return row ? row.at : null;
 }
 
-export async function countWaiting(q: Query, conversationId: string): Promise<number> {
-  const row = await q.get<{ n: number }>(
-    `select count(*) as n from inbox where conversation_id = ? and state = 'waiting'`,
+/** Whether a message, or a parked run that may go on, waits for the lane. */
+export async function hasNext(q: Query, conversationId: string): Promise<boolean> {
+  const row = await q.get(
+    `select 1 as one where exists (select 1 from inbox where conversation_id = ? and state = 'waiting')
+       or exists (select 1 from runs where conversation_id = ? and state = 'awaiting_approval' and resume_at is not null)`,
+    conversationId,
     conversationId,
   );
-  return row?.n ?? 0;
+  return row !== undefined;
 }
 
 export interface Lane {

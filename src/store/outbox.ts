@@ -7,7 +7,7 @@
  *   failed    given up; people were told once
  */
 import { placeOf } from '../base/place.ts';
-import type { Place } from '../types/message.ts';
+import type { Place, Question } from '../types/message.ts';
 import type { Query } from './db.ts';
 
 /** `send` posts a message; `edit` replaces the words of the message of another row. */
@@ -18,7 +18,7 @@ export type OutboxKind = 'send' | 'edit';
  * answer; only it is paced before a platform complains, since everything else answers something that came in. A `report`
  * says that a delivery failed; it answers nobody and is the only thing that is rather lost than said twice.
  */
-export const outboxPriority = { answer: 1, rest: 2, notice: 3, report: 4 } as const;
+export const outboxPriority = { question: 0, answer: 1, rest: 2, notice: 3, report: 4 } as const;
 
 export interface OutboxRow {
   id: string;
@@ -30,6 +30,7 @@ export interface OutboxRow {
   runId: string | null;
   replyTo: string | null;
   markdown: string;
+  question: Question | null;
   priority: number;
   state: 'pending' | 'sending' | 'sent' | 'failed';
   unknownSends: number;
@@ -49,6 +50,7 @@ interface StoredRow {
   run_id: string | null;
   reply_to: string | null;
   body: string;
+  question: string | null;
   priority: number;
   state: OutboxRow['state'];
   unknown_sends: number;
@@ -67,6 +69,7 @@ function outboxRowOf(row: StoredRow): OutboxRow {
     runId: row.run_id,
     replyTo: row.reply_to,
     markdown: row.body,
+    question: row.question === null ? null : (JSON.parse(row.question) as Question),
     priority: row.priority,
     state: row.state,
     unknownSends: row.unknown_sends,
@@ -78,13 +81,23 @@ function outboxRowOf(row: StoredRow): OutboxRow {
 
 export type NewOutboxRow = Pick<
   OutboxRow,
-  'id' | 'place' | 'direct' | 'kind' | 'target' | 'runId' | 'replyTo' | 'markdown' | 'priority' | 'createdAt'
+  | 'id'
+  | 'place'
+  | 'direct'
+  | 'kind'
+  | 'target'
+  | 'runId'
+  | 'replyTo'
+  | 'markdown'
+  | 'question'
+  | 'priority'
+  | 'createdAt'
 >;
 
 export async function addOutboxRow(q: Query, row: NewOutboxRow): Promise<void> {
   await q.run(
-    `insert into outbox (id, channel, chat, thread, direct, kind, target, run_id, reply_to, body, priority, state, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?)`,
+    `insert into outbox (id, channel, chat, thread, direct, kind, target, run_id, reply_to, body, question, priority, state, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?)`,
     row.id,
     row.place.channel,
     row.place.chat,
@@ -95,6 +108,7 @@ export async function addOutboxRow(q: Query, row: NewOutboxRow): Promise<void> {
     row.runId,
     row.replyTo,
     row.markdown,
+    row.question === null ? null : JSON.stringify(row.question),
     row.priority,
     row.createdAt,
   );
@@ -163,14 +177,15 @@ export async function settleOutboxRow(
   q: Query,
   id: string,
   settled:
-    | { state: 'sent'; ref: string | null; now: number }
+    | { state: 'sent'; ref: string | null; postedAt: number | null; now: number }
     | { state: 'failed'; error: string }
     | { state: 'pending'; error: string; notBefore: number; unknown: boolean },
 ): Promise<void> {
   if (settled.state === 'sent')
     await q.run(
-      `update outbox set state = 'sent', ref = ?, sent_at = ?, owner = null, lease_until = null, error = null where id = ?`,
+      `update outbox set state = 'sent', ref = ?, posted_at = ?, sent_at = ?, owner = null, lease_until = null, error = null where id = ?`,
       settled.ref,
+      settled.postedAt,
       settled.now,
       id,
     );

@@ -8,8 +8,8 @@ import type { Place } from '../types/message.ts';
 import type { RunState, StepBody } from '../types/run.ts';
 import type { Query, Transaction } from './db.ts';
 
-/** `asked` by a person, who is told; `silent` because its message was deleted. */
-export type StopKind = 'asked' | 'silent';
+/** `asked` by a person, who is told; `silent` because its message was deleted; `expired` since nobody decided in time. */
+export type StopKind = 'asked' | 'silent' | 'expired';
 
 export interface Run {
   id: string;
@@ -23,6 +23,8 @@ export interface Run {
   userId: string;
   stopRequested: StopKind | null;
   activeMs: number;
+  /** Turns of the conversation when it was parked first; null = never was. */
+  historyTurns: number | null;
   /** How often a process has begun to work on it. */
   claims: number;
   createdAt: number;
@@ -42,6 +44,7 @@ interface RunRow {
   user_id: string;
   stop_requested: StopKind | null;
   active_ms: number;
+  history_turns: number | null;
   claims: number;
   created_at: number;
 }
@@ -59,18 +62,20 @@ function runOf(row: RunRow): Run {
     userId: row.user_id,
     stopRequested: row.stop_requested,
     activeMs: row.active_ms,
+    historyTurns: row.history_turns,
     claims: row.claims,
     createdAt: row.created_at,
   };
 }
 
+/** False when its lane was taken in the meantime. */
 export async function addRun(
   q: Query,
-  run: Omit<Run, 'stopRequested' | 'activeMs' | 'state' | 'claims'>,
-): Promise<void> {
-  await q.run(
+  run: Omit<Run, 'stopRequested' | 'activeMs' | 'state' | 'claims' | 'historyTurns'>,
+): Promise<boolean> {
+  const added = await q.run(
     `insert into runs (id, conversation_id, state, agent, agent_version, binding, channel, chat, thread, reply_to,
-       user_id, created_at) values (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       user_id, created_at) values (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
     run.id,
     run.conversationId,
     run.agent,
@@ -83,6 +88,7 @@ export async function addRun(
     run.userId,
     run.createdAt,
   );
+  return added > 0;
 }
 
 export async function readRun(q: Query, id: string): Promise<Run | null> {
@@ -171,6 +177,68 @@ export async function finishRun(
     owner,
   );
   if (finished === 0) throw new LostRun(runId);
+}
+
+/**
+ * Parks a run that waits for people: its lane is free, and nobody works on it. Counts as begun once, so that it is given
+ * up for crashes only.
+ */
+export async function parkRun(q: Query, runId: string, historyTurns: number, activeMs: number): Promise<void> {
+  await q.run(
+    `update runs set state = 'awaiting_approval', owner = null, lease_until = null, resume_at = null, claims = 1,
+       history_turns = coalesce(history_turns, ?), active_ms = ? where id = ?`,
+    historyTurns,
+    activeMs,
+    runId,
+  );
+}
+
+/** A parked run is to go on, or to end, as soon as its lane is free. False when it is not parked, or is already to. */
+export async function resumeRun(q: Query, runId: string, stop: StopKind | null, now: number): Promise<boolean> {
+  const changed = await q.run(
+    `update runs set resume_at = ?, stop_requested = coalesce(?, stop_requested)
+     where id = ? and state = 'awaiting_approval' and resume_at is null`,
+    now,
+    stop,
+    runId,
+  );
+  return changed > 0;
+}
+
+/** Puts parked runs that may go on into their lanes, where those are free; of one lane the first to be decided. */
+export async function takeResumable(q: Transaction, limit: number): Promise<number> {
+  const rows = await q.all<{ id: string; conversation_id: string }>(
+    `select r.id, r.conversation_id from runs r where r.state = 'awaiting_approval' and r.resume_at is not null
+       and not exists (select 1 from runs a where a.conversation_id = r.conversation_id and a.state in ('queued', 'running'))
+     order by r.resume_at, r.id limit ?${q.skipLocked}`,
+    limit,
+  );
+  const lanes = new Set<string>();
+  for (const { id, conversation_id: lane } of rows) {
+    if (lanes.has(lane)) continue;
+    lanes.add(lane);
+    await q.run(`update runs set state = 'queued', resume_at = null where id = ? and state = 'awaiting_approval'`, id);
+  }
+  return lanes.size;
+}
+
+/** Runs that wait for people in the conversations of a key, open or closed, oldest first. */
+export async function parkedUnder(q: Query, key: string): Promise<Run[]> {
+  const rows = await q.all<RunRow>(
+    `select r.* from conversations c join runs r on r.conversation_id = c.id
+     where c.key = ? and r.state = 'awaiting_approval' and r.resume_at is null order by r.id`,
+    key,
+  );
+  return rows.map(runOf);
+}
+
+/** Runs of a conversation that wait for people, oldest first. */
+export async function parkedRuns(q: Query, conversationId: string): Promise<Run[]> {
+  const rows = await q.all<RunRow>(
+    `select * from runs where conversation_id = ? and state = 'awaiting_approval' and resume_at is null order by id`,
+    conversationId,
+  );
+  return rows.map(runOf);
 }
 
 /** False when there is no active run to stop. */

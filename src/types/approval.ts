@@ -24,12 +24,15 @@ export interface ApproverRule {
 export interface Actor {
   /** `<channel>:<user id>`, or `cli`. */
   account: string;
-  /** All people linked to the account's own, itself first (rule 15); empty for the command line. */
+  /** All people linked to the account's own, itself first (rule 15); empty for the command line and for strangers. */
   people: readonly string[];
   name: string;
   admin: boolean;
-  /** Admitted by an admin, or a full member of the workspace. */
-  full: boolean;
+  /** Admitted by an admin. */
+  paired: boolean;
+  membership: 'full' | 'guest' | 'external';
+  /** Whether the platform tells guests and strangers from full members; where it does not, `membership` says nothing. */
+  workspace: boolean;
   /** Whether the account stands in the question's chat, as the platform says now; null = not asked or not known. */
   member: boolean | null;
 }

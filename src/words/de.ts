@@ -1,4 +1,5 @@
 import type { Words } from './en.ts';
+import { questionWords } from './questions.ts';
 
 export const de: Words = {
   help: (bot, commands) =>
@@ -176,4 +177,5 @@ export const de: Words = {
   costNear: (percent) => `${percent} % der Tagesgrenze sind verbraucht.`,
   thinking: 'denkt nach',
   usingTool: (tool) => `benutzt ${tool}`,
+  questions: questionWords.de,
 };

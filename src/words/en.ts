@@ -1,4 +1,6 @@
 /** Everything the gateway itself says to people, in English. The other languages have the same keys. */
+import { questionWords } from './questions.ts';
+
 export const en = {
   help: (bot: string, commands: { name: string; description: string }[]) =>
     `I am ${bot}. Write to me, and I answer.\n\n${commands.map((command) => `- \`/${command.name}\` ${command.description}`).join('\n')}\n\nWhere a slash is not delivered, \`!help\` works too.`,
@@ -171,6 +173,7 @@ export const en = {
   costNear: (percent: number) => `${percent} % of the daily limit is used.`,
   thinking: 'thinking',
   usingTool: (tool: string) => `using ${tool}`,
+  questions: questionWords.en,
 };
 
 export type Words = typeof en;

@@ -1,4 +1,5 @@
 import type { Words } from './en.ts';
+import { questionWords } from './questions.ts';
 
 export const pt: Words = {
   help: (bot, commands) =>
@@ -172,4 +173,5 @@ export const pt: Words = {
   costNear: (percent) => `${percent} % do limite diário já foram usados.`,
   thinking: 'a pensar',
   usingTool: (tool) => `a usar ${tool}`,
+  questions: questionWords.pt,
 };

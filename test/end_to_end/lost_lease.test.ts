@@ -33,6 +33,7 @@ test('D5: a process that lost its run writes nothing over the answer of the one 
       place,
       direct: false,
       markdown: 'the final answer',
+      question: null,
       createdAt,
     });
     q.ring('outbox');

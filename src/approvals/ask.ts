@@ -1,0 +1,254 @@
+/** Puts questions to people: rows, cards and outbox in the transaction that parks the run. */
+import { newCode, newId } from '../base/ids.ts';
+import { enqueue } from '../outbox/enqueue.ts';
+import { countAsOne } from '../people/links.ts';
+import { type AdminAccount, findAccount, listAdmins } from '../store/accounts.ts';
+import { addApproval, addCard, isCodeUsed, readBatch } from '../store/approvals.ts';
+import type { Db, Query, Transaction } from '../store/db.ts';
+import type { Place } from '../types/message.ts';
+import type { BindingSpec } from '../types/spec.ts';
+import { type Words, wordsFor } from '../words/index.ts';
+import { accountOf, drawCard, sendDetails } from './close.ts';
+import { type ApprovalParts, codeRestMs, questionsPerCardMax, surfaceOf } from './parts.ts';
+
+/** One call that asks. */
+export interface NewQuestion {
+  callId: string;
+  kind: 'tool' | 'question';
+  capability: string;
+  tool: string;
+  name: string;
+  definition: string;
+  digest: string;
+  argumentsDigest: string;
+  /** As people read it, secrets masked. */
+  input: string;
+  message: string | null;
+  options: string[] | null;
+  dual: boolean;
+  grantable: 'any' | 'exact' | null;
+}
+
+/** The run that asks. */
+export interface Asking {
+  runId: string;
+  step: number;
+  agent: string;
+  binding: string;
+  place: Place;
+  direct: boolean;
+  replyTo: string | null;
+  requester: string | null;
+  requesterAccount: string;
+  rule: BindingSpec['approvals'];
+}
+
+/** Somebody who may decide and is not in the chat: gets the card in their own direct chat. */
+export interface Elsewhere {
+  name: string;
+  place: Place;
+}
+
+const approversToldMax = 20;
+const memberLookupMsMax = 3_000;
+const codeCharsMin = 3;
+const codeTries = 20;
+
+export async function askPeople(
+  q: Transaction,
+  parts: ApprovalParts,
+  asking: Asking,
+  questions: readonly NewQuestion[],
+  elsewhere: readonly Elsewhere[],
+  now: number,
+): Promise<void> {
+  for (let from = 0; from < questions.length; from += questionsPerCardMax)
+    await askTogether(q, parts, asking, questions.slice(from, from + questionsPerCardMax), elsewhere, now);
+  parts.count('approvals_asked');
+}
+
+async function askTogether(
+  q: Transaction,
+  parts: ApprovalParts,
+  asking: Asking,
+  questions: readonly NewQuestion[],
+  elsewhere: readonly Elsewhere[],
+  now: number,
+): Promise<void> {
+  const batch = newId(now);
+  const forMe = questions.every(({ kind }) => kind === 'question');
+  for (const [position, question] of questions.entries())
+    await addApproval(q, {
+      ...question,
+      id: newId(now),
+      batch,
+      position,
+      runId: asking.runId,
+      step: asking.step,
+      agent: asking.agent,
+      binding: asking.binding,
+      place: asking.place,
+      direct: asking.direct,
+      requester: asking.requester,
+      requesterAccount: asking.requesterAccount,
+      approvers: asking.rule.approvers,
+      shownTo: forMe ? [] : elsewhere.map(({ name }) => name),
+      code: await freshCode(q, asking.place, now),
+      createdAt: now,
+      expiresAt: now + asking.rule.expiresMs,
+    });
+  // Who asked is told first (rule 40); the others are shown the same card in their own chats.
+  const places = [{ place: asking.place, direct: asking.direct, replyTo: asking.replyTo }];
+  if (!forMe) for (const { place } of elsewhere) places.push({ place, direct: true, replyTo: null });
+  for (const { place, direct, replyTo } of places) await putCard(q, parts, batch, { place, direct, replyTo }, now);
+}
+
+async function putCard(
+  q: Transaction,
+  parts: ApprovalParts,
+  batch: string,
+  { place, direct, replyTo }: { place: Place; direct: boolean; replyTo: string | null },
+  now: number,
+): Promise<void> {
+  const id = newId(now);
+  const approvals = await readBatch(q, batch);
+  const shown = await drawCard(q, parts, { id, place }, approvals);
+  if (shown.needsFull) {
+    const words = await wordsAt(q, parts, approvals[0]?.requesterAccount ?? '');
+    for (const approval of approvals) await sendDetails(q, parts, { place, direct, ref: null }, approval, words, now);
+  }
+  const [outboxId] = await enqueue(
+    q,
+    {
+      place,
+      direct,
+      markdown: [shown.markdown],
+      runId: null,
+      replyTo,
+      priority: 'question',
+      question: shown.question,
+    },
+    surfaceOf(parts, place.channel).limits,
+    now,
+  );
+  if (outboxId !== undefined) await addCard(q, { id, batch, place, direct, outboxId, createdAt: now });
+}
+
+async function wordsAt(q: Transaction, parts: ApprovalParts, account: string): Promise<Words> {
+  return wordsFor((await accountOf(q, account))?.language, parts.settings().language);
+}
+
+/** Letters and at least one digit, so that no word is a code. */
+async function freshCode(q: Query, place: Place, now: number): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    const code = newCode(codeCharsMin + Math.floor(tries / codeTries));
+    if (!/[0-9]/.test(code) || !/[A-Z]/.test(code)) continue;
+    if (!(await isCodeUsed(q, place, code, now - codeRestMs))) return code;
+  }
+}
+
+/**
+ * Whether anybody could ever decide this (rule 40): null, or why not. An admin who is linked to the requester is no
+ * second person.
+ */
+export async function whyNobody(
+  q: Query,
+  parts: Pick<ApprovalParts, 'settings'>,
+  asking: Pick<Asking, 'requester' | 'direct' | 'rule'>,
+  dual: boolean,
+  now: number,
+): Promise<'nobody' | 'too_few' | null> {
+  const { approvers } = asking.rule;
+  const admins = await listAdmins(q, parts.settings().admins);
+  const openEnded = approvers === 'members' && !asking.direct;
+  if (!dual) {
+    if (approvers === 'admins') return admins.length > 0 ? null : 'nobody';
+    if (approvers === 'requester') return asking.requester === null ? 'nobody' : null;
+    return openEnded || asking.requester !== null || approvers.length > 0 ? null : 'nobody';
+  }
+  if (admins.length === 0) return 'too_few';
+  if (openEnded) return null;
+  const people: string[] = [];
+  const add = async (person: string) => {
+    for (const known of people) if (known === person || (await countAsOne(q, known, person, now))) return;
+    people.push(person);
+  };
+  if (approvers !== 'admins' && asking.requester !== null && typeof approvers === 'string') await add(asking.requester);
+  for (const admin of admins) await add(personOf(admin));
+  if (typeof approvers !== 'string')
+    for (const account of approvers) {
+      const colon = account.indexOf(':');
+      const known = await findAccount(q, account.slice(0, colon), account.slice(colon + 1));
+      await add(known?.personId ?? account);
+    }
+  return people.length >= 2 ? null : 'too_few';
+}
+
+/**
+ * The direct chats of those who may decide, when none of them is in the chat where the run asks. Asks the platform who
+ * is, with a deadline; a platform that does not say counts as no.
+ */
+export async function approversElsewhere(
+  parts: ApprovalParts & { db: Db; after: DeadlineTimer },
+  asking: Pick<Asking, 'place' | 'direct' | 'requester' | 'requesterAccount' | 'rule'>,
+  dual: boolean,
+): Promise<Elsewhere[]> {
+  const { approvers } = asking.rule;
+  if (!dual && (approvers === 'requester' || approvers === 'members')) return [];
+  const { db } = parts;
+  const candidates: AdminAccount[] =
+    typeof approvers === 'string'
+      ? await listAdmins(db, parts.settings().admins)
+      : await Promise.all(
+          approvers.map(async (account) => {
+            const colon = account.indexOf(':');
+            const [channel, userId] = [account.slice(0, colon), account.slice(colon + 1)];
+            const known = await findAccount(db, channel, userId);
+            const { name = '', personId = null, directChat = null } = known ?? {};
+            return { channel, userId, name, personId, directChat };
+          }),
+        );
+  const others = candidates.filter(
+    (one) => one.personId !== asking.requester && accountName(one) !== asking.requesterAccount,
+  );
+  const requesterDecides = others.length < candidates.length;
+  if (!dual && requesterDecides) return [];
+  const lookup = parts.adapterOf(asking.place.channel)?.lookup;
+  if (!asking.direct && lookup?.isMember) {
+    const near = others.filter(({ channel }) => channel === asking.place.channel).slice(0, approversToldMax);
+    const inChat = await Promise.all(
+      near.map(({ userId }) => inTime(parts.after, lookup.isMember?.(asking.place.chat, userId))),
+    );
+    if (inChat.includes(true)) return [];
+  }
+  const told: Elsewhere[] = [];
+  const people = new Set<string>();
+  for (const one of others) {
+    if (told.length >= approversToldMax) break;
+    if (people.has(personOf(one)) || one.directChat === null || !parts.adapterOf(one.channel)) continue;
+    people.add(personOf(one));
+    told.push({ name: one.name || accountName(one), place: { channel: one.channel, chat: one.directChat } });
+  }
+  return told;
+}
+
+const accountName = ({ channel, userId }: Pick<AdminAccount, 'channel' | 'userId'>) => `${channel}:${userId}`;
+/** Who never wrote has no person yet. */
+const personOf = (one: AdminAccount) => one.personId ?? accountName(one);
+
+/** Calls back after so many milliseconds; the returned function cancels. */
+export type DeadlineTimer = (ms: number, call: () => void) => () => void;
+
+/** False when the platform does not answer in time or at all (fails closed). */
+export async function inTime(after: DeadlineTimer, answer: Promise<boolean> | undefined): Promise<boolean> {
+  if (!answer) return false;
+  const late = Promise.withResolvers<boolean>();
+  const cancel = after(memberLookupMsMax, () => late.resolve(false));
+  try {
+    return await Promise.race([answer, late.promise]);
+  } catch {
+    return false;
+  } finally {
+    cancel();
+  }
+}

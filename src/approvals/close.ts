@@ -1,0 +1,137 @@
+/** What follows when a question is closed, in the transaction that closes it: its cards, its run, the audit. */
+import { newId } from '../base/ids.ts';
+import { enqueue } from '../outbox/enqueue.ts';
+import { findAccount } from '../store/accounts.ts';
+import { type Approval, type Card, cardsOfBatch, pendingOfRun, readBatch, readSignatures } from '../store/approvals.ts';
+import { addAudit } from '../store/audit.ts';
+import type { Query, Transaction } from '../store/db.ts';
+import { resumeRun, type StopKind } from '../store/runs.ts';
+import { type Words, wordsFor } from '../words/index.ts';
+import { type CardFacts, codeBlock, type Shown, showCard } from './card.ts';
+import { type ApprovalParts, surfaceOf } from './parts.ts';
+
+/** Every decision on questions of a run, and its parking, goes one after another in all processes. */
+export async function lockRun(q: Transaction, runId: string): Promise<void> {
+  await q.lock(`approvals ${runId}`);
+}
+
+/**
+ * Shows the batch as it is now on all its cards, once each. `stop` ends the run instead of letting it go on; without it
+ * the run goes on when nothing of it is pending any more.
+ */
+export async function afterClosing(
+  q: Transaction,
+  parts: ApprovalParts,
+  approval: Approval,
+  now: number,
+  stop: StopKind | null = null,
+): Promise<void> {
+  await showBatch(q, parts, approval.batch, now);
+  const pending = await pendingOfRun(q, approval.runId);
+  if (pending.length > 0) return;
+  if (await resumeRun(q, approval.runId, stop, now)) q.ring('dispatch');
+}
+
+export async function showBatch(q: Transaction, parts: ApprovalParts, batch: string, now: number): Promise<void> {
+  const approvals = await readBatch(q, batch);
+  for (const card of await cardsOfBatch(q, batch)) {
+    const shown = await drawCard(q, parts, card, approvals);
+    await enqueue(
+      q,
+      {
+        place: card.place,
+        direct: card.direct,
+        markdown: [shown.markdown],
+        runId: null,
+        replyTo: null,
+        priority: 'question',
+        replaces: card.outboxId,
+        question: shown.question,
+      },
+      surfaceOf(parts, card.place.channel).limits,
+      now,
+    );
+  }
+}
+
+/** In the language of whoever asked. */
+export async function wordsOfRequester(q: Transaction, parts: ApprovalParts, account: string): Promise<Words> {
+  const known = await accountOf(q, account);
+  return wordsFor(known?.language, parts.settings().language);
+}
+
+export async function accountOf(q: Query, account: string): ReturnType<typeof findAccount> {
+  const colon = account.indexOf(':');
+  return colon < 0 ? null : findAccount(q, account.slice(0, colon), account.slice(colon + 1));
+}
+
+export async function drawCard(
+  q: Transaction,
+  parts: ApprovalParts,
+  card: Pick<Card, 'id' | 'place'>,
+  approvals: readonly Approval[],
+): Promise<Shown> {
+  const [first] = approvals;
+  const account = first?.requesterAccount ?? '';
+  const known = await accountOf(q, account);
+  const signed = new Map<string, string[]>();
+  for (const { id } of approvals.filter(({ dual }) => dual)) {
+    const names: string[] = [];
+    for (const signature of await readSignatures(q, id))
+      names.push((await accountOf(q, signature.account))?.name ?? signature.account);
+    signed.set(id, names);
+  }
+  const facts: CardFacts = {
+    card: card.id,
+    approvals,
+    signed,
+    requesterName: known?.name ?? account,
+    alsoSentTo: first?.shownTo ?? [],
+    timezone: parts.settings().timezone,
+  };
+  const surface = surfaceOf(parts, card.place.channel);
+  return showCard(facts, wordsFor(known?.language, parts.settings().language), surface.features, surface.limits);
+}
+
+/** All arguments of a question, below its card: as many messages as they need. */
+export async function sendDetails(
+  q: Transaction,
+  parts: ApprovalParts,
+  card: Pick<Card, 'place' | 'direct' | 'ref'>,
+  approval: Approval,
+  words: Words,
+  now: number,
+): Promise<void> {
+  await enqueue(
+    q,
+    {
+      place: card.place,
+      direct: card.direct,
+      markdown: `${words.questions.fullArguments(approval.tool, approval.code)}\n\n${codeBlock(approval.input)}`,
+      runId: null,
+      replyTo: card.ref,
+      priority: 'question',
+    },
+    surfaceOf(parts, card.place.channel).limits,
+    now,
+  );
+}
+
+/** Rule 91: with the decision, or not at all. */
+export async function noteDecision(
+  q: Transaction,
+  approval: Pick<Approval, 'id' | 'capability' | 'tool' | 'digest'>,
+  actor: string,
+  action: string,
+  now: number,
+  reason: string | null,
+): Promise<void> {
+  await addAudit(q, {
+    id: newId(now),
+    at: now,
+    actor,
+    action: `approval.${action}`,
+    subject: approval.id,
+    after: { capability: approval.capability, tool: approval.tool, digest: approval.digest, reason },
+  });
+}
