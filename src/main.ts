@@ -36,6 +36,7 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
     plugins,
     log,
     comparesClock: true,
+    secrets: () => secrets,
     onChannelFailed({ name, reason }: ChannelReport) {
       const line = mask(`${name} is not working: ${reason ?? 'see the log'}\n`, secrets);
       if (!greeted) early.push(line);

@@ -258,6 +258,8 @@ create table outbox (
   posted_at bigint
 );
 create index outbox_due on outbox (channel, chat, id) where state in ('pending', 'sending');
+-- Cards that were given up, to be sent again while their question is open.
+create index outbox_lost_cards on outbox (created_at) where state = 'failed' and question is not null;
 create index outbox_run on outbox (run_id) where run_id is not null;
 
 create table ledger (
@@ -375,6 +377,7 @@ create table cards (
 );
 create index cards_batch on cards (batch);
 create index cards_chat on cards (channel, chat);
+create index cards_outbox on cards (outbox_id);
 
 -- What admins and people say about tools while the gateway runs; `scope` is `admin` or the id of a person.
 create table tool_rules (

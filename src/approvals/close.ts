@@ -2,8 +2,9 @@
 import { newId } from '../base/ids.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { findAccount } from '../store/accounts.ts';
-import { type Approval, type Card, cardsOfBatch, pendingOfRun, readBatch, readSignatures } from '../store/approvals.ts';
+import { type Approval, pendingOfRun, readBatch, readSignatures } from '../store/approvals.ts';
 import { addAudit } from '../store/audit.ts';
+import { type Card, cardsOfBatch } from '../store/cards.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import { resumeRun, type StopKind } from '../store/runs.ts';
 import { type Words, wordsFor } from '../words/index.ts';

@@ -11,9 +11,8 @@ import {
   nextExpiry,
   pendingOfRun,
   readBatch,
-  setCardMessage,
-  undeliveredCards,
 } from '../store/approvals.ts';
+import { setCardMessage, undeliveredCards } from '../store/cards.ts';
 import type { Db, Transaction } from '../store/db.ts';
 import { afterClosing, drawCard, lockRun, noteDecision } from './close.ts';
 import { type ApprovalParts, cardAgainMs, surfaceOf } from './parts.ts';

@@ -2,7 +2,8 @@
  * A pressed button (rules 46 to 48). Adapters only report who pressed what where; everything is checked here, and whoever
  * may not is told so alone.
  */
-import { bindCard, type Card, readBatch, readCard } from '../store/approvals.ts';
+import { readBatch } from '../store/approvals.ts';
+import { bindCard, type Card, readCard } from '../store/cards.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import type { Actor } from '../types/approval.ts';
 import type { Decision } from '../types/message.ts';

@@ -1,15 +1,6 @@
 /** Decisions in words: `yes 4K7`, a bare yes where it is beyond doubt, answers to questions (rules 44, 45, 56). */
-import {
-  type Approval,
-  type Card,
-  cardSent,
-  cardsOfBatch,
-  findByCode,
-  findCardByRef,
-  isLastOfOurs,
-  pendingShownIn,
-  readBatch,
-} from '../store/approvals.ts';
+import { type Approval, findByCode, pendingShownIn, readBatch } from '../store/approvals.ts';
+import { type Card, cardSent, cardsOfBatch, findCardByRef, isLastOfOurs } from '../store/cards.ts';
 import type { Transaction } from '../store/db.ts';
 import type { Actor } from '../types/approval.ts';
 import type { IncomingMessage } from '../types/message.ts';

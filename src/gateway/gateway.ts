@@ -1,5 +1,7 @@
 /** Puts the stages together and starts them. Everything they need is handed in from here; nothing here decides. */
 import { basename, join } from 'node:path';
+import { createExpiry } from '../approvals/expire.ts';
+import type { ApprovalParts } from '../approvals/parts.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { GatehouseError, messageOf } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -45,6 +47,8 @@ export interface GatewayOptions {
   clock?: Clock;
   /** The clock tells the time of this machine, so on PostgreSQL it must agree with the database's. */
   comparesClock?: boolean;
+  /** Values that must not be shown to anybody, as they are now. */
+  secrets?: () => readonly string[];
   /** Crash tests only. */
   hooks?: CommitHooks;
   /** A channel cannot work until its configuration changes; its report says why. */
@@ -99,6 +103,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let models = new Map<string, Model>();
   let settings: Settings;
 
+  const approvals: ApprovalParts = {
+    settings: () => settings,
+    adapterOf: (channel) => channels.adapterOf(channel),
+    count: metrics.count,
+  };
   const inboxParts: InboxParts = {
     db,
     clock,
@@ -107,6 +116,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     capabilities: () => plugins.capabilities,
     limitsOf: (channel) =>
       channels.adapterOf(channel)?.limits ?? { textLength: limits.answerCharsMax, measure: (text) => text.length },
+    approvals,
     count: metrics.count,
   };
   const channels = createChannels({
@@ -186,10 +196,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     adapterOf: channels.adapterOf,
     paceOf: deliver.paceOf,
     valuesOf: (agent, of) => createValueStore(db, clock, agent, of),
+    approvals,
+    secrets: options.secrets ?? (() => []),
     uploadsFolder: join(dataDir, 'uploads'),
     count: metrics.count,
   });
   const dispatch = createDispatch({ db, clock, log, settings: () => settings, worker });
+  const expiry = createExpiry({ ...approvals, db, clock, log });
   const cleaner = createCleaner({ db, clock, log, dataDir, retention: () => config.retention });
   const http = createHttp({
     listen: config.gateway.listen,
@@ -216,6 +229,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   deliver.start();
   worker.start();
   dispatch.start();
+  expiry.start();
   cleaner.start();
   channels.start();
   const claimCode = await db.tx((q) => mintClaim(q, settings.admins.size, clock.now()));
@@ -252,6 +266,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         await channels.stop();
         await dispatch.stop();
         await worker.stop();
+        await expiry.stop();
         cleaner.stop();
         clockWatch?.stop();
         await deliver.stop();

@@ -1,6 +1,7 @@
 /** What the invariants promise, counted (rule 92). */
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
+import { countPending } from '../store/approvals.ts';
 import type { Db } from '../store/db.ts';
 import { outboxBacklog } from '../store/outbox.ts';
 import { countActiveRuns } from '../store/runs.ts';
@@ -16,6 +17,10 @@ const counters = {
   runs_over_budget: 'Runs that would have passed a spending cap.',
   tool_calls: 'Tool calls that ran.',
   tool_calls_refused: 'Tool calls that were refused or had wrong arguments.',
+  approvals_asked: 'Times people were asked about the calls of a step.',
+  approvals_decided: 'Questions that people decided.',
+  approvals_expired: 'Questions that nobody decided in time.',
+  approvals_withdrawn: 'Questions that were taken back.',
   outbox_sent: 'Messages and edits the platforms took.',
   outbox_retries: 'Sends that will be repeated.',
   outbox_unknown: 'Sends whose outcome was unknown.',
@@ -63,6 +68,11 @@ export function createMetrics(db: Db, clock: Clock): Metrics {
     registers: [registry],
   });
   const active = new Gauge({ name: 'gatehouse_runs_active', help: 'Runs queued or running.', registers: [registry] });
+  const pending = new Gauge({
+    name: 'gatehouse_approvals_pending',
+    help: 'Questions that wait for people.',
+    registers: [registry],
+  });
   const memory = new Gauge({ name: 'gatehouse_memory_bytes', help: 'Resident memory.', registers: [registry] });
   return {
     count: (name) => made.get(name)?.inc(),
@@ -78,6 +88,7 @@ export function createMetrics(db: Db, clock: Clock): Metrics {
       waiting.set(backlog.count);
       age.set(backlog.oldest === null ? 0 : Math.max(0, clock.now() - backlog.oldest) / 1000);
       active.set(await countActiveRuns(db));
+      pending.set(await countPending(db));
       memory.set(process.memoryUsage.rss());
       return registry.metrics();
     },

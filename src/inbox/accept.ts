@@ -121,11 +121,7 @@ async function acceptMembership({ parts, q, channel, now }: Arriving, event: Mem
     await auditAdded(q, channel, event.chat.id, event.by.id, now);
 }
 
-async function acceptMessage(
-  arriving: Arriving,
-  raw: IncomingMessage,
-  member: boolean | null,
-): Promise<Accepted> {
+async function acceptMessage(arriving: Arriving, raw: IncomingMessage, member: boolean | null): Promise<Accepted> {
   const { parts, q, now, channel } = arriving;
   const message: IncomingMessage = { ...raw, text: wellFormed(raw.text) };
   const ignore = async (): Promise<Accepted> => {

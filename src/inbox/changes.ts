@@ -40,8 +40,7 @@ export async function acceptEdit({ parts, q, channel, now }: Arriving, edit: Edi
   });
   // A parked run goes on with the new words, and asks again if it still wants to (rule 3).
   const actor = `${channel}:${edit.sender.id}`;
-  if (original.runId !== null)
-    await withdrawAll(q, parts.approvals, original.runId, 'edited', actor, null, now);
+  if (original.runId !== null) await withdrawAll(q, parts.approvals, original.runId, 'edited', actor, null, now);
   q.ring('dispatch');
 }
 

@@ -85,7 +85,11 @@ export async function acceptReply(
   else if (said.notice !== null) {
     // Alone where we can: in the chat they have with us.
     const own = direct ? null : (account?.directChat ?? null);
-    await say(arriving, own === null ? here : { place: { channel, chat: own }, direct: true, replyTo: null }, said.notice);
+    await say(
+      arriving,
+      own === null ? here : { place: { channel, chat: own }, direct: true, replyTo: null },
+      said.notice,
+    );
   }
   return null;
 }

@@ -3,38 +3,53 @@
  * started and unfinished after a crash runs again only if its tool is read-only or idempotent (D2).
  */
 import { limits } from '../base/limits.ts';
+import type { OfferedTool } from '../capability/attach.ts';
+import { type Approval, approvalsOfStep } from '../store/approvals.ts';
 import type { Transaction } from '../store/db.ts';
 import { addStep, assertOwned } from '../store/runs.ts';
 import { finishToolCall, readToolCalls, type StoredCall, startToolCall } from '../store/tool_calls.ts';
 import { type ResolvedCall, readCall, repeatable, resolveCall, runTool, unknownOutcome } from '../tools/host.ts';
 import type { StepBody } from '../types/run.ts';
 import type { ToolCall, ToolResult } from '../types/tool.ts';
+import { askAndPark, judgeAsked, type Wanted } from './park.ts';
 import type { Work } from './parts.ts';
 
-/**
- * The answer when a terminal tool succeeded: the run ends with it, and its end writes the results. Else null: the
- * results are committed, and the run goes on with the model.
- */
-export async function callTools(work: Work, step: number): Promise<string | null> {
+/** `answer`: a terminal tool succeeded, and the run ends with it, which writes the results. `parked`: people were asked. */
+export type Called = { kind: 'answer'; text: string } | { kind: 'results' } | { kind: 'parked' };
+
+export async function callTools(work: Work, step: number): Promise<Called> {
   const { parts, run } = work;
   const stored = await readToolCalls(parts.db, run.id, step);
   const results = new Map<string, ToolResult>();
   for (const call of stored)
     if (call.state === 'finished')
       results.set(call.callId, { toolUseId: call.callId, content: call.content ?? '', isError: call.isError });
-  for (const group of groupsOf(
-    work,
-    stored.filter((call) => !results.has(call.callId)),
-  )) {
-    if (work.signal.aborted) throw work.signal.reason;
-    const settled = await runGroup(work, step, group);
+  const settle = async (settled: readonly ToolResult[]) => {
     for (const result of settled) results.set(result.toolUseId, result);
+    if (settled.length === 0) return;
     await commit(work, async (q, now) => {
       for (const result of settled) await finishToolCall(q, run.id, step, result.toolUseId, result, now);
     });
+  };
+  // Only a run that was parked has questions behind it.
+  const asked = run.historyTurns === null ? [] : await approvalsOfStep(parts.db, run.id, step);
+  const open = () => stored.filter((call) => !results.has(call.callId));
+  // What may run does, before people are asked about the rest (rule 53).
+  let wanted: Wanted[] = [];
+  for (const group of groupsOf(work, open())) {
+    if (work.signal.aborted) throw work.signal.reason;
+    const outcome = await runGroup(work, step, group, asked);
+    wanted.push(...outcome.wanted);
+    await settle(outcome.results);
+  }
+  while (wanted.length > 0) {
+    const refusals = await askAndPark(work, step, wanted);
+    if (refusals.length === 0) return { kind: 'parked' };
+    await settle(refusals);
+    wanted = wanted.filter(({ callId }) => !results.has(callId));
   }
   const terminal = terminalAnswer(work, stored, results);
-  if (terminal !== null) return terminal;
+  if (terminal !== null) return { kind: 'answer', text: terminal };
   const body: StepBody = {
     kind: 'results',
     message: {
@@ -47,7 +62,7 @@ export async function callTools(work: Work, step: number): Promise<string | null
   };
   await commit(work, (q, now) => addStep(q, run.id, work.steps.length, body, now));
   work.steps.push(body);
-  return null;
+  return { kind: 'results' };
 }
 
 /** From all results of the step, those of before a restart too, so that the run ends the same way after it. */
@@ -83,33 +98,67 @@ function groupsOf(work: Work, calls: readonly StoredCall[]): Pending[][] {
   return groups;
 }
 
-async function runGroup(work: Work, step: number, group: readonly Pending[]): Promise<ToolResult[]> {
+interface GroupOutcome {
+  results: ToolResult[];
+  wanted: Wanted[];
+}
+
+async function runGroup(
+  work: Work,
+  step: number,
+  group: readonly Pending[],
+  asked: readonly Approval[],
+): Promise<GroupOutcome> {
   const calls = group.map(({ call }) => call);
   // Decided again when it is about to run: policies may have changed since, and block wins (rule 38).
   const decided = await work.parts.policies.decide(work.policyRun, work.offer, calls);
   const resolved = decided.map((one) => resolveCall(one, work.offer.tools));
   const [first] = group as [Pending];
-  const [one] = resolved as [ResolvedCall];
+  const [only] = resolved as [ResolvedCall];
   // Whatever policies say by now, it may have taken effect before.
-  if (first.stored.state === 'started' && !(one.offered && repeatable(one.offered.tool)))
-    return [{ toolUseId: first.call.id, content: unknownOutcome, isError: true }];
-  if (!first.reading && one.refusal === null) {
-    await commit(work, (q, now) => startToolCall(q, work.run.id, step, first.call.id, now));
+  if (first.stored.state === 'started' && !(only.offered && repeatable(only.offered.tool)))
+    return { results: [{ toolUseId: first.call.id, content: unknownOutcome, isError: true }], wanted: [] };
+  const outcome: GroupOutcome = { results: [], wanted: [] };
+  const runs: { call: ResolvedCall; answers?: readonly (string | null)[] }[] = [];
+  for (const one of resolved) {
+    const { call, offered, refusal, decision } = one;
+    if (refusal !== null || !offered) outcome.results.push(refuse(work, call.id, refusal ?? ''));
+    else if (decision.verdict === 'allow' && !offered.own.questions) runs.push({ call: one });
+    else {
+      const judged = judgeAsked(
+        work,
+        one,
+        asked.filter(({ callId }) => callId === call.id),
+      );
+      if (judged.kind === 'ask')
+        outcome.wanted.push({ callId: call.id, tool: offered.own.id, questions: judged.questions });
+      else if (judged.kind === 'result') outcome.results.push(refuse(work, call.id, judged.result.content));
+      else runs.push({ call: one, ...(judged.answers ? { answers: judged.answers } : {}) });
+    }
   }
-  return Promise.all(resolved.map((one) => runOne(work, one)));
+  if (runs.length > 0 && !first.reading)
+    await commit(work, (q, now) => startToolCall(q, work.run.id, step, first.call.id, now));
+  outcome.results.push(...(await Promise.all(runs.map(({ call, answers }) => runOne(work, call, answers)))));
+  return outcome;
 }
 
-async function runOne(work: Work, { call, offered, refusal }: ResolvedCall): Promise<ToolResult> {
-  if (refusal !== null || !offered) {
-    work.parts.count('tool_calls_refused');
-    return { toolUseId: call.id, content: refusal ?? '', isError: true };
-  }
-  const { tool } = offered;
+function refuse(work: Work, toolUseId: string, content: string): ToolResult {
+  work.parts.count('tool_calls_refused');
+  return { toolUseId, content, isError: true };
+}
+
+async function runOne(
+  work: Work,
+  { call, offered }: ResolvedCall,
+  answers: readonly (string | null)[] | undefined,
+): Promise<ToolResult> {
+  const { tool } = offered as OfferedTool;
   work.parts.count('tool_calls');
   work.status.say(work.words.usingTool(tool.id));
   const result = await runTool(tool, call, {
     ...work.toolContext,
     toolUseId: call.id,
+    ...(answers ? { answers } : {}),
     progress: (text) => work.status.say(text.slice(0, 200)),
   });
   work.status.say(work.words.thinking);

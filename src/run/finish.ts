@@ -5,6 +5,7 @@
 import { assert } from '../base/errors.ts';
 import { startOfDay } from '../base/time.ts';
 import { enqueue, messagesOf, withLastLine } from '../outbox/enqueue.ts';
+import { approvalsOfStep } from '../store/approvals.ts';
 import { appendTurns, readConversation, type Turn } from '../store/conversations.ts';
 import type { Transaction } from '../store/db.ts';
 import { finishMessages, hasNext } from '../store/inbox.ts';
@@ -19,6 +20,7 @@ import { costText } from '../words/cost.ts';
 import { wordsFor } from '../words/index.ts';
 import { bookUnbooked, capsOf, dayUsePercent, hasCaps } from './budget.ts';
 import { canBecome, stepToCall } from './machine.ts';
+import { endWords } from './park.ts';
 import type { RunParts, Work } from './parts.ts';
 import { wordsOfStep } from './prompt.ts';
 
@@ -155,11 +157,20 @@ async function closeCalls(q: Transaction, work: Work, now: number): Promise<void
   const at = stepToCall(work.steps);
   if (at === null) return;
   const calls = await readToolCalls(q, work.run.id, at);
+  const asked = work.run.historyTurns === null ? [] : await approvalsOfStep(q, work.run.id, at);
+  const notRun = (callId: string) => {
+    const question = asked.findLast((one) => one.callId === callId && one.state !== 'approved');
+    return question ? endWords(question) : cancelledOutcome;
+  };
   const results = calls.map((call) => ({
     id: call.callId,
     name: call.name,
     content:
-      call.state === 'finished' ? (call.content ?? '') : call.state === 'started' ? unknownOutcome : cancelledOutcome,
+      call.state === 'finished'
+        ? (call.content ?? '')
+        : call.state === 'started'
+          ? unknownOutcome
+          : notRun(call.callId),
     isError: call.state === 'finished' ? call.isError : true,
   }));
   for (const [index, call] of calls.entries())

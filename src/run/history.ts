@@ -72,9 +72,11 @@ export function latestWithin(turns: readonly Turn[], bytesMax: number): Turn[] {
 export async function readHistory(work: Work): Promise<History> {
   const { parts, conversation } = work;
   const from = conversation.summaryUntil;
-  const known = await readTurns(parts.db, conversation.id, from);
+  // A run that was parked goes on with the history it began with (M1).
+  const end = work.run.historyTurns ?? conversation.turns;
+  const known = (await readTurns(parts.db, conversation.id, from)).filter((turn) => turn.seq < end);
   const history: History = { summary: conversation.summary, turns: known };
-  let kept = known.filter((turn) => turn.seq >= windowStart(conversation.turns));
+  let kept = known.filter((turn) => turn.seq >= windowStart(end));
   const most = await bytesFor(work, history.summary);
   if (kept.reduce((sum, turn) => sum + bytesOf(turn), 0) > most) kept = latestWithin(kept, most / 2);
   return kept.length === known.length ? history : moveWindow(work, history, kept);
@@ -99,7 +101,7 @@ async function bytesFor(work: Work, summary: string | null): Promise<number> {
 async function moveWindow(work: Work, before: History, kept: Turn[]): Promise<History> {
   const { parts, run, conversation } = work;
   const older = before.turns.slice(0, before.turns.length - kept.length);
-  const until = kept[0]?.seq ?? conversation.turns;
+  const until = kept[0]?.seq ?? work.run.historyTurns ?? conversation.turns;
   const ledgerId = newId(parts.clock.now());
   const answer = await summarise(work, before.summary, older, ledgerId);
   const text = answer?.text.trim() ?? '';

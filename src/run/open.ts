@@ -6,6 +6,7 @@ import { showStatus } from '../outbox/status.ts';
 import { openStream } from '../outbox/stream.ts';
 import { findAccount } from '../store/accounts.ts';
 import { readVersion } from '../store/agents.ts';
+import { type Approval, pendingOfConversation } from '../store/approvals.ts';
 import { readConversation } from '../store/conversations.ts';
 import { type InboxRow, messagesOfRun } from '../store/inbox.ts';
 import { settleLost } from '../store/ledger.ts';
@@ -114,14 +115,22 @@ export async function openWork(
     ...asked,
   };
   if (work.steps.length === 0)
-    await gatherOpening(work).catch((error) => {
+    await gatherOpening(work, conversation).catch((error) => {
       status.end();
       throw error;
     });
   return work;
 }
 
-async function gatherOpening(work: Work): Promise<void> {
+/** One line for each request of this conversation that waits: its own transcript is the parked run's (DESIGN, Run). */
+function parkedNotes(pending: readonly Approval[]): string[] {
+  return pending.map(
+    ({ tool, code }) =>
+      `An earlier request here waits for a person to decide about ${tool} (${code}). It is not done, and not yours to repeat.`,
+  );
+}
+
+async function gatherOpening(work: Work, conversation: { parked: number }): Promise<void> {
   const { parts, run } = work;
   const rows = await messagesOfRun(parts.db, run.id);
   const group = work.conversation.audience !== 'direct';
@@ -142,6 +151,8 @@ async function gatherOpening(work: Work): Promise<void> {
     messages.push(message);
   }
   const reminders = work.offer.reminders.map((reminder) => reminder().trim()).filter((text) => text !== '');
+  if (conversation.parked > 0)
+    reminders.push(...parkedNotes(await pendingOfConversation(parts.db, work.conversation.id)));
   const body: StepBody = {
     kind: 'user',
     reminder: reminders.length > 0 ? reminders.join('\n') : null,

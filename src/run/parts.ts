@@ -1,4 +1,5 @@
 /** What the run stage is handed by the composition, and what stands around one run while it is worked on. */
+import type { ApprovalParts } from '../approvals/parts.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Offer } from '../capability/attach.ts';
@@ -7,7 +8,7 @@ import type { StatusLine } from '../outbox/status.ts';
 import type { AnswerStream } from '../outbox/stream.ts';
 import type { Conversation } from '../store/conversations.ts';
 import type { Db } from '../store/db.ts';
-import type { Run } from '../store/runs.ts';
+import type { Run, StopKind } from '../store/runs.ts';
 import type { Policies, PolicyRun } from '../tools/facts.ts';
 import type { Adapter } from '../types/adapter.ts';
 import type { CapabilityPlugin } from '../types/capability.ts';
@@ -32,6 +33,9 @@ export interface RunParts {
   adapterOf: (channel: string) => Adapter | undefined;
   paceOf: (channel: string) => Pace | undefined;
   valuesOf: (agent: string, owner: ToolContext['owner']) => ValueStore;
+  approvals: ApprovalParts;
+  /** Values that must not be shown to anybody. */
+  secrets: () => readonly string[];
   uploadsFolder: string;
   count: (
     name:
@@ -79,11 +83,11 @@ export interface Work {
 
 /** Why a run's signal was aborted. */
 export class StopRequested extends Error {
-  readonly silent: boolean;
-  constructor(silent: boolean) {
+  readonly how: StopKind;
+  constructor(how: StopKind) {
     super('stopped by a person');
     this.name = 'StopRequested';
-    this.silent = silent;
+    this.how = how;
   }
 }
 export class RunTimeout extends Error {

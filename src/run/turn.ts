@@ -7,7 +7,7 @@ import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import { takeTogether } from '../inbox/route.ts';
 import type { Transaction } from '../store/db.ts';
-import { dueMessages, takeMessages } from '../store/inbox.ts';
+import { dueMessages, followUpsOf, takeMessages } from '../store/inbox.ts';
 import { addStep, addSteps, assertOwned } from '../store/runs.ts';
 import { addToolCall } from '../store/tool_calls.ts';
 import type { DecidedCall } from '../tools/host.ts';
@@ -30,8 +30,9 @@ export async function workThrough(work: Work): Promise<void> {
     if (work.draining()) throw new Draining();
     const step = stepToCall(work.steps);
     if (step !== null) {
-      const answer = await callTools(work, step);
-      if (answer !== null) return finish(work, answered(work, answer));
+      const called = await callTools(work, step);
+      if (called.kind === 'parked') return;
+      if (called.kind === 'answer') return finish(work, answered(work, called.text));
       continue;
     }
     if (countRequests(work.steps) >= work.spec.limits.maxSteps) {
@@ -122,14 +123,21 @@ async function addCalls(
   }
 }
 
-/** `on_busy: steer`: the same person's next messages join before the next model request (rule 22). */
+/**
+ * `on_busy: steer`: the same person's next messages join before the next model request (rule 22). What somebody changed
+ * of their message while people were asked joins always (rule 3).
+ */
 async function steer(work: Work): Promise<void> {
   const { parts, run } = work;
-  if (work.binding?.onBusy !== 'steer' || countRequests(work.steps) === 0) return;
+  const wasParked = run.historyTurns !== null;
+  const steers = work.binding?.onBusy === 'steer';
+  if ((!steers && !wasParked) || countRequests(work.steps) === 0) return;
   const step = await parts.db.tx(async (q) => {
     await assertOwned(q, run.id, parts.owner);
     const now = parts.clock.now();
-    const due = await dueMessages(q, work.conversation.id, now, limits.waitingMessagesMax);
+    const due = steers
+      ? await dueMessages(q, work.conversation.id, now, limits.waitingMessagesMax)
+      : await followUpsOf(q, run.id);
     const [first] = due;
     // What was said in another thread is answered there (rule 21).
     if (first?.userId !== run.userId || first.thread !== (run.place.thread ?? null)) return null;

@@ -51,7 +51,7 @@ export function createWorker(parts: RunParts): Worker {
     for (const { id, how } of await stopRequests(db, parts.owner)) {
       const run = active.get(id);
       // Claimed, but not begun yet: look again in a moment.
-      if (run) run.abort.abort(new StopRequested(how === 'silent'));
+      if (run) run.abort.abort(new StopRequested(how));
       else early = true;
     }
     return { again: false, nextAt: early ? clock.now() + stopAgainMs : null };
@@ -64,7 +64,7 @@ export function createWorker(parts: RunParts): Worker {
     // Its lease ended while the machine slept; claiming it has renewed it, and it is being worked on.
     if (active.has(run.id)) return;
     const abort = new AbortController();
-    if (run.stopRequested !== null) abort.abort(new StopRequested(run.stopRequested === 'silent'));
+    if (run.stopRequested !== null) abort.abort(new StopRequested(run.stopRequested));
     const done = workOn(parts, run, abort, () => draining).finally(() => {
       const full = active.size >= parts.settings().runsMax;
       active.delete(run.id);
@@ -158,7 +158,15 @@ const reasonOf = (error: unknown) => messageOf(error).slice(0, 500);
 function outcomeOf(work: Work, error: unknown): Outcome {
   const { words, run } = work;
   if (error instanceof StopRequested)
-    return { state: 'cancelled', markdown: null, history: '[Stopped before an answer was complete.]', error: null };
+    return {
+      state: 'cancelled',
+      markdown: null,
+      history:
+        error.how === 'expired'
+          ? '[Nothing was done: nobody decided about it in time.]'
+          : '[Stopped before an answer was complete.]',
+      error: null,
+    };
   if (error instanceof RunTimeout) {
     const text = words.runTimeout(Math.round(work.spec.limits.runTimeoutMs / 60_000));
     return { state: 'failed', markdown: text, history: `[${text}]`, error: 'run_timeout' };

@@ -44,10 +44,15 @@ export async function findOpenConversation(q: Query, key: string): Promise<Conve
   return row ? conversationOf(row) : null;
 }
 
-export async function readConversation(q: Query, id: string): Promise<Conversation> {
-  const row = await q.get<ConversationRow>('select * from conversations where id = ?', id);
+/** `parked`: how many of its runs wait for people. */
+export async function readConversation(q: Query, id: string): Promise<Conversation & { parked: number }> {
+  const row = await q.get<ConversationRow & { parked: number }>(
+    `select *, (select count(*) from runs r where r.conversation_id = conversations.id and r.state = 'awaiting_approval') as parked
+     from conversations where id = ?`,
+    id,
+  );
   assert(row, `conversation ${id} exists`);
-  return conversationOf(row);
+  return { ...conversationOf(row), parked: row.parked };
 }
 
 export async function readMode(q: Query, id: string): Promise<Conversation['mode']> {

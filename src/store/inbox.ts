@@ -286,6 +286,18 @@ export async function takeMessages(q: Query, ids: string[], runId: string): Prom
   for (const id of ids) await q.run(`update inbox set state = 'taken', run_id = ? where id = ?`, runId, id);
 }
 
+/** What the edits of a run's messages say now, as long as it waits in the lane (rule 3). */
+export async function followUpsOf(q: Query, runId: string): Promise<InboxRow[]> {
+  const rows = await q.all<StoredRow>(
+    `select ${columns} from inbox f where f.conversation_id = (select conversation_id from runs where id = ?)
+       and f.state = 'waiting' and f.key like 'follow-up:%' and exists (select 1 from inbox o where o.run_id = ?
+         and o.channel = f.channel and o.chat = f.chat and o.message_id = f.message_id) order by f.id`,
+    runId,
+    runId,
+  );
+  return rows.map(inboxRowOf);
+}
+
 const ofRunSql = `select ${columns} from inbox where run_id = ? and state = 'taken' order by id`;
 
 /** The messages a run was made for, in order; those steered into it later are not among them. */

@@ -219,6 +219,11 @@ export async function findFirstPiece(q: Query, runId: string): Promise<{ id: str
   return row ?? null;
 }
 
+/** What was shown before people were asked stays as it is: the answer is a message of its own, below the card. */
+export async function detachPieces(q: Query, runId: string): Promise<void> {
+  await q.run('update outbox set run_id = null where run_id = ?', runId);
+}
+
 /** Whether another row holds the words that were to stand in this one's message. */
 export async function isReplaced(q: Query, row: Pick<OutboxRow, 'id' | 'runId'>): Promise<boolean> {
   const found = await q.get('select 1 as one from outbox where run_id = ? and target = ? limit 1', row.runId, row.id);

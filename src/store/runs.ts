@@ -181,16 +181,17 @@ export async function finishRun(
 
 /**
  * Parks a run that waits for people: its lane is free, and nobody works on it. Counts as begun once, so that it is given
- * up for crashes only.
+ * up for crashes only. False when somebody has asked it to stop in the meantime.
  */
-export async function parkRun(q: Query, runId: string, historyTurns: number, activeMs: number): Promise<void> {
-  await q.run(
+export async function parkRun(q: Query, runId: string, historyTurns: number, activeMs: number): Promise<boolean> {
+  const changed = await q.run(
     `update runs set state = 'awaiting_approval', owner = null, lease_until = null, resume_at = null, claims = 1,
-       history_turns = coalesce(history_turns, ?), active_ms = ? where id = ?`,
+       history_turns = coalesce(history_turns, ?), active_ms = ? where id = ? and stop_requested is null`,
     historyTurns,
     activeMs,
     runId,
   );
+  return changed > 0;
 }
 
 /** A parked run is to go on, or to end, as soon as its lane is free. False when it is not parked, or is already to. */
@@ -220,6 +221,14 @@ export async function takeResumable(q: Transaction, limit: number): Promise<numb
     await q.run(`update runs set state = 'queued', resume_at = null where id = ? and state = 'awaiting_approval'`, id);
   }
   return lanes.size;
+}
+
+export async function countParked(q: Query, conversationId: string): Promise<number> {
+  const row = await q.get<{ n: number }>(
+    `select count(*) as n from runs where conversation_id = ? and state = 'awaiting_approval'`,
+    conversationId,
+  );
+  return row?.n ?? 0;
 }
 
 /** Runs that wait for people in the conversations of a key, open or closed, oldest first. */

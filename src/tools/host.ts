@@ -60,8 +60,6 @@ function refusalOf({ call, offered, decision }: DecidedCall, tools: readonly Off
   const { tool } = offered;
   if (decision.verdict === 'block')
     return `${tool.id} was not run: it is blocked here (${decision.rule}). This is final; do not call it again.`;
-  if (decision.verdict === 'ask')
-    return `${tool.id} was not run: it needs the approval of a person, and nobody can be asked here yet. This is final; do not call it again.`;
   return inputError(tool, call);
 }
 

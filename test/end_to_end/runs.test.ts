@@ -195,30 +195,6 @@ test('max_steps ends a run that never stops calling tools', bounded, async (t) =
   assert.equal(model.requests.length, 3);
 });
 
-test('a tool that would ask is refused and the model is told not to call it again', bounded, async (t) => {
-  let ran = 0;
-  const { telegram, model, alice, chat } = await startWorld(t, {
-    config: { agent: { capabilities: ['change'] } },
-    capabilities: [
-      capabilityOf('change', {
-        effect: 'mutating',
-        call: async () => {
-          ran += 1;
-          return { content: 'changed' };
-        },
-      }),
-    ],
-  });
-  model.script({ calls: [{ name: 'change', input: {} }] }, { text: 'I may not.' });
-  telegram.say(chat, alice, 'change it');
-  await telegram.waitForMessage(chat, 'I may not.');
-  assert.match(
-    model.requests[1]?.messages.at(-1)?.results[0]?.text ?? '',
-    /needs the approval of a person.*do not call it again/,
-  );
-  assert.equal(ran, 0);
-});
-
 test('M2: unknown tools and wrong arguments get a result that shows a right call', bounded, async (t) => {
   const { telegram, model, alice, chat } = await startWorld(t);
   model.script(

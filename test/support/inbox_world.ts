@@ -98,6 +98,7 @@ export function createInboxWorld(
     settings: () => settings,
     capabilities: () => over.capabilities ?? [],
     limitsOf: () => ({ textLength: 4096, measure: (text: string) => text.length }),
+    approvals: { settings: () => settings, adapterOf: () => undefined, count: () => {} },
     count: (name: string) => {
       counts[name] = (counts[name] ?? 0) + 1;
     },

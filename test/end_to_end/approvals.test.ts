@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { bounded, capabilityOf, said, startWorld } from './world.ts';
+
+/** A tool that asks, and what it was called with. */
+function sender() {
+  const calls: unknown[] = [];
+  const capability = capabilityOf('send_mail', {
+    effect: 'mutating',
+    call: async (input) => {
+      calls.push(input);
+      return { content: 'sent' };
+    },
+  });
+  return { calls, capability };
+}
+const agent = { capabilities: [{ id: 'send_mail' }] };
+
+test(
+  'A1, R53: a call that asks parks the run; approved, exactly that call runs once and the run goes on',
+  bounded,
+  async (t) => {
+    const { calls, capability } = sender();
+    const { telegram, model, alice, chat } = await startWorld(t, { capabilities: [capability], config: { agent } });
+    model.script(
+      {
+        text: 'I will send it.',
+        calls: [{ name: 'send_mail', input: { to: 'bob', _approval_message: 'I want to write to Bob.' } }],
+      },
+      { text: 'Done.' },
+    );
+    telegram.say(chat, alice, 'write to bob');
+    const card = await telegram.waitForMessage(chat, /Approval needed/);
+    assert.equal(calls.length, 0);
+    assert.match(card.text, /Tool send_mail of send_mail/);
+    assert.match(card.text, /"to": "bob"/);
+    assert.match(card.text, /I want to write to Bob/);
+    assert.doesNotMatch(card.text, /_approval_message/);
+    const press = telegram.press(alice, { message_id: card.id, chat: { id: card.chat } }, 'Approve');
+    await press.answered();
+    await telegram.waitForMessage(chat, 'Done.');
+    assert.deepEqual(calls, [{ to: 'bob' }]);
+    const second = await model.request(2);
+    assert.equal(second.messages.at(-1)?.results[0]?.text, 'sent');
+    await telegram.idle();
+    assert.match(said(telegram, chat).join('\n'), /approved by Alice/);
+  },
+);
