@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { attachCapabilities } from '../../src/capability/attach.ts';
-import type { Db } from '../../src/store/db.ts';
+import type { Db, Query } from '../../src/store/db.ts';
 import { addGrant } from '../../src/store/grants.ts';
+import { joinGroup } from '../../src/store/links.ts';
 import { adminScope, readRules, removeRule, setRule } from '../../src/store/tool_rules.ts';
 import { changeRule } from '../../src/tools/change_policy.ts';
 import { argumentsDigest, definitionOf } from '../../src/tools/definition.ts';
@@ -165,3 +166,22 @@ eachDatabase('R43: a person’s own allow needs a question that person could ans
   await db.run("update accounts set admin = 1 where user_id = 'ana'");
   assert.deepEqual(await policiesOver(db).decide('charge', byAdmins), ['allow', 'own: allow']);
 });
+
+eachDatabase(
+  'R15, R43: linked accounts say as one what runs; of two words of theirs the strictest counts',
+  async (_t, open) => {
+    const db = await open();
+    const { decide } = policiesOver(db);
+    const link = (q: Query, person: string, name: string) =>
+      q.run('insert into people (id, name, created_at) values (?, ?, 1)', person, name);
+    await db.tx(async (q) => {
+      await link(q, 'p1', 'Ana');
+      await link(q, 'p2', 'Ana at work');
+      for (const person of ['p1', 'p2']) await joinGroup(q, person, 'g', 1);
+      await setRule(q, rule('p2', 'charge', 'allow'));
+    });
+    assert.deepEqual(await decide('charge'), ['allow', 'own: allow']);
+    await db.tx((q) => setRule(q, rule('p1', 'charge', 'block')));
+    assert.deepEqual(await decide('charge'), ['block', 'own: block']);
+  },
+);
