@@ -7,6 +7,7 @@ import { commandName, readVersion } from './base/program.ts';
 import { remarks } from './cli/config_file.ts';
 import { runCli } from './cli/index.ts';
 import { exitCodes } from './cli/program.ts';
+import { formatIssue } from './config/issue.ts';
 import { type LoadedConfig, loadConfig, settleAuto } from './config/load.ts';
 import type { Plugins } from './config/schema.ts';
 import { startControl } from './control/server.ts';
@@ -56,7 +57,7 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
     await gateway.reload(next.config);
     reloaded = next;
     log.info({ file: next.file }, 'the new configuration is in use');
-    return [...remarks(next), ...fixed];
+    return [...remarks(next), ...fixed, ...skillLines(gateway, next.file), ...(await gateway.skills.warnings())];
   };
   const control = await startControl(loaded.config.gateway.dataDir, {
     ...onlineHandlers({
@@ -93,7 +94,9 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
     });
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody looked'));
 
+  for (const line of skillLines(gateway, loaded.file)) process.stdout.write(`${line}\n`);
   await greet(gateway, loaded, options.open);
+  for (const line of await gateway.skills.warnings()) process.stdout.write(`${inRed(mask(line, secrets))}\n`);
   greeted = true;
   for (const line of early) process.stdout.write(line);
   const code = await ended;
@@ -101,6 +104,13 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
   await gateway.stop();
   return code;
 }
+
+const skillLines = ({ skills }: Pick<Gateway, 'skills'>, file: string): string[] =>
+  skills.remarks().map(({ path, message }) => formatIssue(file, { path, message: `warning: ${message}` }));
+
+/** On a terminal that has colours. */
+const inRed = (text: string): string =>
+  process.stdout.isTTY && process.env.NO_COLOR === undefined ? `\x1b[1;31m${text}\x1b[0m` : text;
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
 

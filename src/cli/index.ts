@@ -7,6 +7,7 @@ import { helpOf, overview } from './help.ts';
 import { localCommands } from './local.ts';
 import { type Command, exitCodes, type Program, type Terminal, UsageError } from './program.ts';
 import { remoteCommands } from './remote.ts';
+import { skillsCommand } from './skills.ts';
 
 const helpCommand: Command = {
   name: 'help',
@@ -22,11 +23,28 @@ const helpCommand: Command = {
   },
 };
 
-export const commands: readonly Command[] = [...localCommands, ...remoteCommands, ...accessCommands, helpCommand];
+export const commands: readonly Command[] = [
+  ...localCommands,
+  ...remoteCommands,
+  ...accessCommands,
+  skillsCommand,
+  helpCommand,
+];
 
 const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  async read(bytesMax) {
+    if (process.stdin.isTTY) return null;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw new UsageError(`standard input is larger than ${bytesMax} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  },
   env: process.env,
   cwd: process.cwd(),
 };

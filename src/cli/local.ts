@@ -2,6 +2,7 @@
 import { settleAuto } from '../config/load.ts';
 import { loadFor, remarks } from './config_file.ts';
 import { type Command, exitCodes } from './program.ts';
+import { skillLines } from './skill_folders.ts';
 
 export const localCommands: Command[] = [
   {
@@ -22,13 +23,14 @@ export const localCommands: Command[] = [
     name: 'check',
     usage: '',
     summary: 'Checks the configuration and prints every error.',
-    help: 'Opens no port and no database. Exit code 1 when there are errors.',
+    help: 'Reads the manifests of skills too. Opens no port and no database. Exit code 1 when there are errors.',
     examples: ['gatehouse check', 'gatehouse check --config other.yaml'],
     options: {},
     wordsMax: 0,
     async run(run) {
       const loaded = await loadFor(run);
-      run.terminal.out(`${[`${loaded.file} is valid`, ...remarks(loaded)].join('\n')}\n`);
+      const lines = [`${loaded.file} is valid`, ...remarks(loaded), ...(await skillLines(run, loaded))];
+      run.terminal.out(`${lines.join('\n')}\n`);
       return exitCodes.ok;
     },
   },

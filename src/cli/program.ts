@@ -20,6 +20,8 @@ export interface Program {
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
+  /** Everything on standard input, up to `bytesMax`; null at a terminal, where somebody would have to type it. */
+  read(bytesMax: number): Promise<string | null>;
   env: NodeJS.ProcessEnv;
   cwd: string;
 }

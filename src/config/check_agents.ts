@@ -9,6 +9,7 @@ import type { Plugins } from './schema.ts';
 
 const instructionsBytesMax = 256 * 1024;
 const prefixed = /^(container|skill|mcp):(.+)$/;
+const skillName = /^[a-z0-9_]+$/;
 
 export function checkAgents(context: CheckContext): void {
   const { data } = context;
@@ -64,14 +65,20 @@ function reasonOf(error: unknown): string {
   return code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8 text' : messageOf(error);
 }
 
-/** Tool ids of a capability by its id; null = not known before it runs (containers, skills, MCP) or not at all. */
+/** Tool ids of a capability by its id; null = not known before it runs (containers, MCP) or not at all. */
 export function toolIds(plugins: Plugins, capability: string): readonly string[] | null {
   const plugin = plugins.capabilities.find((one) => one.id === capability);
   const own = plugin?.tools.map((tool) => tool.id) ?? [];
   if (capability === '__builtin__') return [...new Set([...laterBuiltinTools, ...own])];
   if (plugin !== undefined) return own;
   if (capability === 'channel_tools') return channelToolIds;
+  if (capability.startsWith('skill:')) return [capability.slice('skill:'.length)];
   return Object.hasOwn(laterCapabilities, capability) ? laterCapabilities[capability]! : null;
+}
+
+/** Names of tools that no skill may take, so that every agent can have both. */
+export function ownToolNames(plugins: Plugins): Set<string> {
+  return new Set([...laterBuiltinTools, ...plugins.capabilities.flatMap(({ tools }) => tools.map(({ name }) => name))]);
 }
 
 export function capabilityIds(plugins: Plugins): string[] {
@@ -124,6 +131,8 @@ function checkId(context: CheckContext, path: Path, id: string): void {
   }
   const match = prefixed.exec(id);
   if (match?.[1] === 'mcp') checkName(context, path, match[2], 'mcp_servers', keys(context.data.mcp_servers));
+  else if (match?.[1] === 'skill' && !skillName.test(match[2]!))
+    context.error(path, `"${match[2]}" is not the name of a skill: those are of a-z, 0-9 and _`);
   else if (match === null) {
     const known = capabilityIds(context.plugins);
     if (!known.includes(id)) context.error(path, `"${id}" is not a capability${suggestion(id, known, 'capabilities')}`);

@@ -43,7 +43,7 @@ function checkPolicies(context: CheckContext): void {
       continue;
     }
     if (match?.[1] === 'mcp') checkName(context, path, match[2], 'mcp_servers', keys(context.data.mcp_servers));
-    const tools = match?.[1] === 'skill' ? [match[2]!] : toolIds(context.plugins, id);
+    const tools = toolIds(context.plugins, id);
     for (const tool of Object.keys(rules)) checkTool(context, [...path, tool], tool, tools, id);
   }
 }

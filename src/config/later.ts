@@ -177,12 +177,15 @@ const tls = section('For tcp: paths of the certificate authority, certificate an
   key: text('Key.'),
 });
 
-const skillGrant = section('What the operator grants one skill beyond the sandbox.', {
-  write: list('Folders it may write.', text('An absolute path.')),
-  read: list('Folders it may read.', text('An absolute path.')),
-  network: choice('Network of the skill.', ['none', 'any'], { default: 'none' }),
-  unconfined: flag('Runs without the sandbox.', false),
-});
+/** `sandbox.connections`. */
+export const laterConnections: JsonSchema = named(
+  'Hosts for `sandbox` workspaces with backend: service.',
+  section('One host.', {
+    docker: dockerUrl,
+    tls,
+    runtimes: named('Runtimes by alias.', section('One.', { image: text('Its image.') }, { required: ['image'] })),
+  }),
+);
 
 const mcpServer = section('One MCP server: `url` for streamable HTTP, or `command` for stdio.', {
   url: url('Streamable HTTP.'),
@@ -223,37 +226,12 @@ const subscription = section(
 /** Sections of the file that are read, checked and answered with "not available yet". */
 export const laterSections: Record<string, JsonSchema> = {
   capability_dirs: folders('Folders that hold <name>/manifest.yaml.', './containers'),
-  skill_dirs: list(
-    'Allow-list roots that hold <name>/skill.json.',
-    text('An absolute path.', { pattern: '^/', 'x-message': 'must be an absolute path' }),
-    { examples: [['/etc/gatehouse/skills']] },
-  ),
   skill_packs: folders('Folders of SKILL.md know-how for the `skills` capability.', './skills'),
   containers: section('Container capabilities.', {
     docker: { ...dockerUrl, default: 'unix:///var/run/docker.sock' },
     tls,
     idle_timeout: duration('A warm container is removed after this long unused.', '10m'),
     allow_private: list('Private addresses the egress proxy may reach.', text('host:port')),
-  }),
-  sandbox: section('Skills that run as subprocesses.', {
-    subprocess: choice('`required` is bubblewrap or refuse.', ['required', 'preferred', 'off'], {
-      default: 'required',
-    }),
-    env_allow: {
-      type: ['array', 'null'],
-      items: text('Name of a variable.'),
-      default: null,
-      description: "Narrows what skills may ask for; null = what the manifest says, never the gateway's own secrets.",
-    },
-    skills: open('By the name of the skill.', skillGrant),
-    connections: named(
-      'Hosts for `sandbox` workspaces with backend: service.',
-      section('One host.', {
-        docker: dockerUrl,
-        tls,
-        runtimes: named('Runtimes by alias.', section('One.', { image: text('Its image.') }, { required: ['image'] })),
-      }),
-    ),
   }),
   mcp_servers: named('MCP servers; agents name them `mcp:KEY`.', mcpServer),
   scopes: list('What this deployment grants; all by default.', choice('A scope.', scopes), { default: [...scopes] }),

@@ -84,7 +84,8 @@ export function loadConfig(path: string, env: NodeJS.ProcessEnv, plugins: Plugin
   checkTogether(context);
   if (errors.length > 0) throw new ConfigError(file, inOrder(errors));
 
-  const resolved = resolveConfig(context, full, env, new Set(leftOut.keys()));
+  const substituted = document.variables.flatMap(({ names }) => names);
+  const resolved = resolveConfig(context, full, env, { leftOut: new Set(leftOut.keys()), substituted });
   return {
     config: resolved.config,
     file,

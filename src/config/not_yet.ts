@@ -24,6 +24,7 @@ const agentKeys: Record<string, string> = {
 export const laterKeys: readonly string[] = [
   'console',
   'secrets.key',
+  'sandbox.connections',
   ...Object.keys(agentKeys).map((key) => `agents.<name>.${key}`),
   'agents.<name>.capabilities[].secret',
   ...Object.keys(bindingKeys).map((key) => `bindings[].${key}`),
@@ -50,6 +51,8 @@ export function findNotYet(
 
   for (const key of Object.keys(laterSections)) if (data[key] !== undefined && !isEmpty(data[key])) say([key], ignored);
   if (data.console !== undefined) say(['console'], ignored);
+  const { connections } = object(data.sandbox);
+  if (connections !== undefined && !isEmpty(connections)) say(['sandbox', 'connections'], ignored);
   if (typeof object(data.secrets).key === 'string') say(['secrets', 'key'], ignored);
   for (const [name, channel] of entries(data.channels))
     if (isLaterChannel(plugins, channel.type))
@@ -87,7 +90,7 @@ export function isLaterChannel(plugins: Plugins, type: Json | undefined): boolea
 
 export function isLaterCapability(plugins: Plugins, id: string): boolean {
   if (plugins.capabilities.some((plugin) => plugin.id === id)) return false;
-  return Object.hasOwn(laterCapabilities, id) || /^(container|skill|mcp):/.test(id);
+  return Object.hasOwn(laterCapabilities, id) || /^(container|mcp):/.test(id);
 }
 
 function isEmpty(value: Json): boolean {

@@ -1,6 +1,8 @@
 /** Checked data as the `Config` the gateway works with. Nothing here can fail: `check.ts` has seen it all. */
 import { resolve } from 'node:path';
-import { contextWindowOf } from '../models/known.ts';
+import { contextWindowOf, keyVariables } from '../models/known.ts';
+import type { SandboxMode } from '../sandbox/create_sandbox.ts';
+import type { Grant } from '../sandbox/grant.ts';
 import type { Json, JsonObject } from '../types/json.ts';
 import type { ModelProfile } from '../types/model.ts';
 import type { AgentSpec, ApprovalSetting, BindingSpec, CapabilityUse, Footer, ToolOverride } from '../types/spec.ts';
@@ -9,7 +11,7 @@ import { splitListen } from './check.ts';
 import { usesOf } from './check_agents.ts';
 import { chatIds } from './check_bindings.ts';
 import { type CheckContext, entries, items, object, platform } from './check_context.ts';
-import type { Config } from './config.ts';
+import type { Config, SkillSettings } from './config.ts';
 import { isLaterCapability, isLaterChannel } from './not_yet.ts';
 
 const unitMs: Record<string, number> = { s: 1000, min: 60_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -20,12 +22,19 @@ export interface Resolved {
   auto: Record<string, AutoChoice | null>;
 }
 
-/** `leftOut` are channels without their token; they and what is not built yet do not appear in the result. */
+/** What the file takes from the environment. */
+export interface FromEnvironment {
+  /** Channels without their token: like what is not built yet, they do not appear in the result. */
+  leftOut: ReadonlySet<string>;
+  /** Names of variables. */
+  substituted: readonly string[];
+}
+
 export function resolveConfig(
   context: CheckContext,
   file: string,
   env: NodeJS.ProcessEnv,
-  leftOut: ReadonlySet<string>,
+  { leftOut, substituted }: FromEnvironment,
 ): Resolved {
   const { data, folder, plugins } = context;
   const gateway = object(data.gateway);
@@ -68,6 +77,7 @@ export function resolveConfig(
       .filter((binding) => channels[binding.channel] !== undefined),
     admins: (data.admins as string[]) ?? [],
     policies: data.policies as Config['policies'],
+    skills: skillSettings(data, substituted),
     metrics: { enabled: object(data.metrics).enabled === true },
     retention: {
       messagesMs: durationMs(retention.messages),
@@ -181,6 +191,17 @@ function bindingSpec(context: CheckContext, index: number, binding: JsonObject):
       waive: approvals.waive === true,
     },
     budgetUsd: { day: object(binding.budget_usd).day as number | null },
+  };
+}
+
+function skillSettings(data: JsonObject, substituted: readonly string[]): SkillSettings {
+  const sandbox = object(data.sandbox);
+  return {
+    dirs: names(data.skill_dirs),
+    mode: sandbox.subprocess as SandboxMode,
+    envAllow: Array.isArray(sandbox.env_allow) ? names(sandbox.env_allow) : null,
+    grants: object(sandbox.skills) as unknown as Record<string, Grant>,
+    ownVariables: [...new Set([...substituted, ...Object.values(keyVariables)])],
   };
 }
 

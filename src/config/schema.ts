@@ -4,6 +4,7 @@ import type { JsonSchema } from '../types/json.ts';
 import { laterCapabilities, laterChannels, laterSections } from './later.ts';
 import { agents, bindings, closed, policies } from './schema_agents.ts';
 import { admins, consolePages, gateway, metrics, models, retention, secrets, storage } from './schema_gateway.ts';
+import { sandbox, skillDirs } from './schema_skills.ts';
 import { named } from './schema_words.ts';
 
 /** What `src/plugins.ts` lists: the platforms and capabilities of this version. */
@@ -40,6 +41,8 @@ export function createConfigSchema(plugins: Plugins): JsonSchema {
     bindings,
     admins,
     policies,
+    skill_dirs: skillDirs,
+    sandbox,
     ...laterSections,
     console: consolePages,
     metrics,

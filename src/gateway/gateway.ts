@@ -6,10 +6,12 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { GatehouseError, messageOf } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
-import type { Log } from '../base/log.ts';
+import { type Log, mask } from '../base/log.ts';
 import { commandName } from '../base/program.ts';
+import { ownToolNames } from '../config/check_agents.ts';
 import type { Config } from '../config/config.ts';
 import type { Plugins } from '../config/schema.ts';
+import { ownFiles } from '../control/own_files.ts';
 import { pageAccountOf } from '../http/page_account.ts';
 import { createHttp } from '../http/server.ts';
 import { createInbox } from '../inbox/accept.ts';
@@ -39,6 +41,7 @@ import { createCleaner } from './cleaner.ts';
 import { watchClock } from './clock_watch.ts';
 import { createMetrics } from './metrics.ts';
 import { publishAgents } from './publish.ts';
+import { createSkills, type Skills } from './skills.ts';
 
 export interface GatewayOptions {
   config: Config;
@@ -47,6 +50,8 @@ export interface GatewayOptions {
   clock?: Clock;
   /** The clock tells the time of this machine, so on PostgreSQL it must agree with the database's. */
   comparesClock?: boolean;
+  /** What skills may be given variables of; the process's own by default. */
+  env?: NodeJS.ProcessEnv;
   /** Values that must not be shown to anybody, as they are now. */
   secrets?: () => readonly string[];
   /** Crash tests only. */
@@ -60,6 +65,7 @@ export interface Gateway {
   db: Db;
   settings(): Settings;
   reports(): ChannelReport[];
+  skills: Pick<Skills, 'remarks' | 'warnings'>;
   /** The code that makes somebody the first admin; null when there is one. Shown once. */
   claimCode: string | null;
   /** For the owner (null), or for somebody by name; the first one makes the owner an admin when there is none. */
@@ -100,6 +106,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     });
 
   const metrics = createMetrics(db, clock);
+  const skills = createSkills({
+    dataDir,
+    hidden: ownFiles({ dataDir, configFile: config.file, storageUrl: config.storage.url }),
+    taken: ownToolNames(plugins),
+    env: options.env ?? process.env,
+    mask: (text) => mask(text, options.secrets?.() ?? []),
+    clock,
+    log,
+  });
+  const capabilities = () => [...plugins.capabilities, ...skills.capabilities()];
   let models = new Map<string, Model>();
   let settings: Settings;
 
@@ -113,7 +129,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
     settings: () => settings,
-    capabilities: () => plugins.capabilities,
+    capabilities,
     limitsOf: (channel) =>
       channels.adapterOf(channel)?.limits ?? { textLength: limits.answerCharsMax, measure: (text) => text.length },
     approvals,
@@ -137,6 +153,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const apply = async (next: Config) => {
     config = next;
     await channels.set(next.channels);
+    await skills.load(next.skills, next.agents);
     models = new Map();
     settings = {
       gatewayName: next.gateway.name,
@@ -190,7 +207,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     owner,
     settings: () => settings,
-    capabilities: plugins.capabilities,
+    capabilities,
     policies: createPolicies({ db, log, settings: () => settings }),
     modelOf,
     adapterOf: channels.adapterOf,
@@ -219,10 +236,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     metrics: async () => (config.metrics.enabled ? metrics.text(channels.reports()) : ''),
     onOwner: (who, q) => ensureOwner(q, who, clock.now()),
+    skills: {
+      tools: skills.tools,
+      ruleOf: async ({ id }) => settings.policies[`skill:${id}`]?.[id],
+    },
   });
 
   const { url } = await http.start().catch(async (error) => {
     clockWatch?.stop();
+    await skills.close();
     await close();
     throw error;
   });
@@ -249,6 +271,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     db,
     settings: () => settings,
     reports: channels.reports,
+    skills,
     claimCode,
     async signInLink(name) {
       const owner = name === null && (await hasNoAdmin(db, settings.admins.size));
@@ -272,6 +295,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         await deliver.stop();
         await channels.close();
         await http.stop();
+        await skills.close();
         await close();
       })();
       return stopping;

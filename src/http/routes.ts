@@ -14,6 +14,7 @@ import { howToSignIn, noticePage, pageHeaders } from './pages.ts';
 import { createReadyCheck, readyBody } from './readiness.ts';
 import type { HttpParts } from './server.ts';
 import { createSignIn } from './sign_in.ts';
+import { createSkillsApi } from './skills_api.ts';
 import type { Streams } from './streams.ts';
 import { type Channel, loggedPath, pageType, type Target, takesTokens, targetOf } from './target.ts';
 
@@ -127,6 +128,11 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
   app.post('/signin', signIn.redeem);
   app.get('/signin/*', signIn.asset);
   app.post('/signout', signIn.signOut);
+  if (parts.skills) {
+    const api = createSkillsApi({ db, clock, log, bodies, skills: parts.skills });
+    app.get('/v1/skills', (c) => api.list(c.get('session')));
+    app.post('/v1/skills/:name/execute', (c) => api.execute(c.get('session'), c.req.param('name'), c.req.raw));
+  }
 
   app.all('*', (c) => {
     const target = c.get('target');

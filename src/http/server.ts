@@ -10,6 +10,7 @@ import { mintLink, type SignedIn, type SignInLink } from '../store/sessions.ts';
 import { bracketed, isWildcard, ownHosts } from './guard.ts';
 import type { Readiness } from './readiness.ts';
 import { createRoutes } from './routes.ts';
+import type { HttpSkills } from './skills_api.ts';
 import { createStreams } from './streams.ts';
 import type { Channel } from './target.ts';
 
@@ -27,6 +28,8 @@ export interface HttpParts {
   /** Prometheus text; empty when it is switched off. */
   metrics(): Promise<string>;
   onOwner(who: SignedIn, q: Transaction): Promise<void>;
+  /** Without them there is no /v1/skills. */
+  skills?: HttpSkills;
 }
 
 export interface Http {

@@ -51,7 +51,7 @@ export async function openWork(
   };
   const binding = settings.bindings.find((candidate) => candidate.id === run.binding) ?? null;
   const { audience, mode } = conversation;
-  const offer = attachCapabilities(parts.capabilities, spec, facts);
+  const offer = attachCapabilities(parts.capabilities(), spec, facts);
   gateOffer(offer, await parts.policies.stable({ spec, binding, audience, mode }, offer.tools));
   const again = run.claims > 1;
   const firstPiece = again ? ((await findFirstPiece(db, run.id))?.id ?? null) : null;

@@ -27,7 +27,8 @@ export interface RunParts {
   /** This process, as leases name it. */
   owner: string;
   settings: () => Settings;
-  capabilities: readonly CapabilityPlugin[];
+  /** Those of the program and, as they are now, the skills. */
+  capabilities: () => readonly CapabilityPlugin[];
   policies: Policies;
   modelOf: (profile: string) => Model;
   adapterOf: (channel: string) => Adapter | undefined;

@@ -18,11 +18,18 @@ export interface Manifest {
   category: string;
 }
 
+/** What also a wrong manifest says, for messages about it; empty where it says nothing. */
+export interface WrittenNames {
+  name: string;
+  entry: string;
+}
+
 export type ManifestResult =
-  | { manifest: Manifest; reasons: null; warnings: string[] }
-  | { manifest: null; reasons: string[]; warnings: string[] };
+  | { manifest: Manifest; reasons: null; warnings: string[]; written: WrittenNames }
+  | { manifest: null; reasons: string[]; warnings: string[]; written: WrittenNames };
 
 const fields = ['name', 'description', 'schema', 'entry', 'env_allow', 'timeout_seconds', 'class', 'category'];
+const nothing: WrittenNames = { name: '', entry: '' };
 const classes: readonly Json[] = ['safe', 'mutating', 'dangerous'];
 
 /** A field that is absent, null, or empty where that means the default, gets its default. Never throws. */
@@ -31,10 +38,10 @@ export function parseManifest(text: string): ManifestResult {
   try {
     data = JSON.parse(text) as Json;
   } catch (error) {
-    return { manifest: null, reasons: [messageOf(error)], warnings: [] };
+    return { manifest: null, reasons: [messageOf(error)], warnings: [], written: nothing };
   }
   if (data === null || typeof data !== 'object' || Array.isArray(data))
-    return { manifest: null, reasons: ['must be a JSON object'], warnings: [] };
+    return { manifest: null, reasons: ['must be a JSON object'], warnings: [], written: nothing };
   const written = data;
   const reasons: string[] = [];
   const warnings = Object.keys(written)
@@ -75,7 +82,7 @@ export function parseManifest(text: string): ManifestResult {
   );
   const schema = argumentsSchema(written.schema, reasons);
 
-  if (reasons.length > 0) return { manifest: null, reasons, warnings };
+  if (reasons.length > 0) return { manifest: null, reasons, warnings, written: { name, entry } };
   return {
     manifest: {
       name,
@@ -89,6 +96,7 @@ export function parseManifest(text: string): ManifestResult {
     },
     reasons: null,
     warnings,
+    written: { name, entry },
   };
 }
 

@@ -76,8 +76,12 @@ export async function registerSkill(found: ReadManifest, store: string): Promise
   }
 }
 
-/** Its real path. Links in it are followed to the end, and that end must be below the root and executable. */
-async function findEntry(entry: string, source: string, { root, realRoot }: FoundManifest): Promise<string> {
+/**
+ * Its real path; `source` is the real path of the skill's folder. Links in it are followed to the end, and that end must
+ * be below the root and executable. Throws an Error with the reason.
+ */
+export async function findEntry(entry: string, source: string, found: FoundManifest): Promise<string> {
+  const { root, realRoot } = found;
   const named = resolve(source, entry);
   let real: string;
   try {

@@ -11,10 +11,22 @@ import { type EnvironmentRules, skillEnvironment } from './environment.ts';
 import type { Manifest } from './manifest.ts';
 import type { RegisteredSkill } from './register.ts';
 
+/** What a call needs to know. */
+export type SkillCall = Pick<ToolContext, 'progress' | 'signal'>;
+
+export interface SkillOutcome extends ToolOutcome {
+  /** `arguments` and `refused`: it was not run. */
+  ended: 'done' | 'arguments' | 'refused' | 'failed';
+}
+
 export interface SkillTool extends Tool {
   /** What a decision about a call is for (rule 50). */
   definition: string;
   category: string;
+  /** What is wrong with the arguments; null = nothing. */
+  check(input: JsonObject): string | null;
+  /** As `call`, for callers that are no model. */
+  execute(input: JsonObject, call: SkillCall): Promise<SkillOutcome>;
 }
 
 export interface SkillToolParts {
@@ -49,13 +61,21 @@ export function createSkillTool(parts: SkillToolParts): SkillTool {
     ...(manifest.class === 'dangerous' ? { dualSign: true } : {}),
     definition,
     category: manifest.category,
+    check: (input) => argumentErrors(manifest, input),
+    execute,
     async call(input, context) {
-      const wrong = argumentErrors(manifest, input);
-      if (wrong) return { isError: true, retry: true, content: `${manifest.name} was not run: ${wrong}` };
-      const outcome = await run(parts, grant, input, context, mask);
-      return { ...outcome, content: mask(outcome.content) };
+      const { ended: _, ...outcome } = await execute(input, context);
+      return outcome;
     },
   };
+
+  async function execute(input: JsonObject, call: SkillCall): Promise<SkillOutcome> {
+    const wrong = argumentErrors(manifest, input);
+    if (wrong)
+      return { ended: 'arguments', isError: true, retry: true, content: `${manifest.name} was not run: ${wrong}` };
+    const outcome = await run(parts, grant, input, call, mask);
+    return { ...outcome, content: mask(outcome.content) };
+  }
 }
 
 function argumentErrors({ schema }: Manifest, input: JsonObject): string | null {
@@ -69,9 +89,9 @@ async function run(
   { skill, sandbox, environment }: SkillToolParts,
   grant: Grant,
   input: JsonObject,
-  context: ToolContext,
+  call: SkillCall,
   mask: (text: string) => string,
-): Promise<ToolOutcome> {
+): Promise<SkillOutcome> {
   const { manifest } = skill;
   try {
     const result = await sandbox.run({
@@ -82,23 +102,24 @@ async function run(
       env: skillEnvironment(manifest.envAllow, environment()),
       timeoutMs: manifest.timeoutMs,
       grant,
-      onLog: (line) => context.progress(mask(line)),
-      signal: context.signal,
+      onLog: (line) => call.progress(mask(line)),
+      signal: call.signal,
     });
     return outcomeOf(manifest, result);
   } catch (error) {
     if (!(error instanceof GatehouseError) || error.code !== 'refused') throw error;
     const hint = error.hint ? ` The operator can change that: ${error.hint}.` : '';
-    return { isError: true, content: `${manifest.name} was not run: ${error.message}.${hint}` };
+    return { ended: 'refused', isError: true, content: `${manifest.name} was not run: ${error.message}.${hint}` };
   }
 }
 
 /** A stopped call of a skill that changes things is not to be repeated blindly; of one that only reads it may be. */
-function outcomeOf(manifest: Manifest, result: SandboxResult): ToolOutcome {
+function outcomeOf(manifest: Manifest, result: SandboxResult): SkillOutcome {
   const failure = failureOf(manifest, result);
-  if (failure === null) return { content: result.stdout.trim() };
+  if (failure === null) return { ended: 'done', content: result.stdout.trim() };
   const interrupted = result.ended !== 'exited' && manifest.class !== 'safe';
   return {
+    ended: 'failed',
     isError: true,
     ...(result.ended === 'timed_out' && manifest.class === 'safe' ? { retry: true } : {}),
     content: [

@@ -19,6 +19,7 @@ export interface Ran {
 
 /** A folder with a configuration, and the command line run in it. */
 export function cli(t: TestContext, yaml: string, parts: Partial<Program> = {}, env: NodeJS.ProcessEnv = {}) {
+  let stdin: string | null = null;
   const folder = folderWith(t, yaml);
   const program: Program = {
     version: '9.8.7',
@@ -39,11 +40,16 @@ export function cli(t: TestContext, yaml: string, parts: Partial<Program> = {}, 
       err: (text: string) => {
         err += text;
       },
+      read: async () => stdin,
       env,
       cwd: folder,
     };
     const code = await runCli(argv, program, terminal);
     return { code, out, err };
   };
-  return { folder, run };
+  /** What the next command finds on standard input; null is a terminal. */
+  const give = (text: string | null) => {
+    stdin = text;
+  };
+  return { folder, run, give };
 }

@@ -38,7 +38,9 @@ describe('skill loader', () => {
       'e/skill.json': { ...valid, name: 'bad_path', entry: '/bin/sh' },
       'f/skill.json.bak': 'not one',
     });
-    const { lines, skills, ...counts } = await load({ roots: [root, 'relative/skills', join(root, 'missing')] });
+    const { lines, skills, problems, ...counts } = await load({
+      roots: [root, 'relative/skills', join(root, 'missing')],
+    });
     assert.deepEqual(
       lines.map((line) => line.replaceAll(root, '/skills').replace(/(skill\.json: ).*JSON.*/, '$1reason')),
       [
@@ -53,6 +55,15 @@ describe('skill loader', () => {
       ],
     );
     assert.deepEqual(counts, { registered: 2, skipped: 1, rejected: 2 });
+    assert.deepEqual(
+      problems.map(({ path, name, kind }) => [path.replace(root, '/skills'), name, kind]),
+      [
+        ['/skills/c/skill.json', 'disk_cleaner', 'duplicate'],
+        ['/skills/d/skill.json', '', 'rejected'],
+        ['/skills/e/skill.json', 'bad_path', 'rejected'],
+      ],
+    );
+    assert.match(problems[2]?.reasons[0] ?? '', /^entry \/bin\/sh escapes allowlist root /);
     assert.deepEqual(
       skills.map((skill) => [skill.manifest.name, skill.program]),
       [
