@@ -5,6 +5,7 @@ import { messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { SkillSettings } from '../config/config.ts';
 import { createSandbox, type Sandbox, type SandboxMode } from '../sandbox/create_sandbox.ts';
+import type { Found } from '../sandbox/means.ts';
 import { createSkillCapability } from '../skills/capability.ts';
 import { loadSkills } from '../skills/load.ts';
 import { removeOldCopies } from '../skills/register.ts';
@@ -24,6 +25,8 @@ export interface SkillsParts {
   mask(text: string): string;
   clock: Clock;
   log: Log;
+  /** For tests. */
+  found?: Found;
 }
 
 export interface Skills {
@@ -54,7 +57,7 @@ export function createSkills(parts: SkillsParts): Skills {
   function sandboxOf(wanted: SandboxMode): Sandbox {
     let sandbox = sandboxes.get(wanted);
     if (!sandbox) {
-      sandbox = createSandbox({ mode: wanted, hidden, clock, log });
+      sandbox = createSandbox({ mode: wanted, hidden, clock, log, ...(parts.found ? { found: parts.found } : {}) });
       sandboxes.set(wanted, sandbox);
     }
     return sandbox;

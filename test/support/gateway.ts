@@ -45,6 +45,8 @@ export interface TestGatewayOptions {
     admins?: string[];
     policies?: Yaml;
     agents?: Yaml;
+    skill_dirs?: string[];
+    sandbox?: Yaml;
   };
   telegram?: StartOptions;
   model?: ModelServerOptions;
@@ -161,5 +163,7 @@ export function configOf(
     bindings: over.bindings ?? [binding, { id: 'page', agent: 'helper', channel: 'page', where: { direct: true } }],
     ...(over.admins ? { admins: over.admins } : {}),
     ...(over.policies ? { policies: over.policies } : {}),
+    ...(over.skill_dirs ? { skill_dirs: over.skill_dirs } : {}),
+    ...(over.sandbox ? { sandbox: over.sandbox } : {}),
   };
 }
