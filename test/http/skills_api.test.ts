@@ -1,0 +1,221 @@
+/** /v1/skills over the real server, with skills that run in the real sandbox or, where it does not matter, without. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
+import { GatehouseError } from '../../src/base/errors.ts';
+import type { HttpSkills } from '../../src/http/skills_api.ts';
+import { createSandbox, type SandboxMode } from '../../src/sandbox/create_sandbox.ts';
+import { findMeans } from '../../src/sandbox/means.ts';
+import { loadSkills } from '../../src/skills/load.ts';
+import { createSkillTool } from '../../src/skills/tool.ts';
+import type { JsonObject } from '../../src/types/json.ts';
+import { ask } from '../support/ask.ts';
+import { createGate } from '../support/gate.ts';
+import { quietLog } from '../support/sandbox_world.ts';
+import { startGateway } from './support.ts';
+
+const programs: Record<string, [JsonObject, string]> = {
+  reader: [
+    { schema: { properties: { a: { type: 'integer' } } }, category: 'ops' },
+    '#!/bin/sh\necho looking >&2\nread -r line\necho "{\\"got\\":$line}"\n',
+  ],
+  failing: [{}, '#!/bin/sh\necho "no such set" >&2\nexit 3\n'],
+  slow: [{}, '#!/bin/sh\necho started >&2\n/bin/sleep 60\n'],
+  writer: [{ class: 'mutating' }, "#!/bin/sh\necho '{}'\n"],
+  killer: [{ class: 'dangerous' }, "#!/bin/sh\necho '{}'\n"],
+};
+
+async function world(t: TestContext, more: Partial<HttpSkills> & { mode?: SandboxMode } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-skills-api-'));
+  chmodSync(folder, 0o755);
+  for (const [name, [manifest, program]] of Object.entries(programs)) {
+    mkdirSync(join(folder, 'root', name), { recursive: true });
+    const text = JSON.stringify({ name, description: `The ${name}.`, entry: 'run', ...manifest });
+    writeFileSync(join(folder, 'root', name, 'skill.json'), text);
+    writeFileSync(join(folder, 'root', name, 'run'), program, { mode: 0o755 });
+  }
+  const store = join(folder, 'store');
+  const { skills } = await loadSkills({ roots: [join(folder, 'root')], store, log: quietLog });
+  const { mode = 'off', ...given } = more;
+  const real = findMeans();
+  const found = { ...real, missing: { reason: 'bubblewrap is not installed', hint: 'install it' } };
+  const sandbox = createSandbox({ mode, hidden: [store], clock: systemClock, log: quietLog, found });
+  const seen = { started: createGate(), stopped: createGate() };
+  const tools = skills.map((skill) => {
+    const tool = createSkillTool({
+      skill,
+      sandbox: {
+        run: (asked) =>
+          sandbox
+            .run({
+              ...asked,
+              onLog(line) {
+                asked.onLog?.(line);
+                seen.started.open();
+              },
+            })
+            .finally(seen.stopped.open),
+      },
+      environment: () => ({ env: {}, substituted: new Set(), operatorAllow: null }),
+    });
+    return tool;
+  });
+  const gateway = await startGateway(t, { skills: { tools: () => tools, ruleOf: async () => undefined, ...given } });
+  t.after(async () => {
+    await sandbox.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const cookie = await gateway.signIn('ada');
+  const headers = { cookie, origin: gateway.url, 'content-type': 'application/json' };
+  const post = async (name: string, body: string, own: Record<string, string> = headers) => {
+    const answer = await ask(`${gateway.url}/v1/skills/${name}/execute`, { method: 'POST', headers: own, body });
+    return [answer.status, JSON.parse(answer.text) as JsonObject] as const;
+  };
+  return { ...gateway, cookie, headers, post, seen };
+}
+
+describe('/v1/skills', { timeout: 60_000 }, () => {
+  it('R97: nothing without a person', async (t) => {
+    const { url, post, cookie } = await world(t);
+    assert.equal((await ask(`${url}/v1/skills`)).status, 401);
+    assert.equal((await ask(`${url}/v1/skills`)).headers['www-authenticate'], 'Bearer');
+    const [status, body] = await post('reader', '{}', { origin: url });
+    assert.equal(status, 401);
+    assert.match(String(body.error), /gatehouse token create/);
+    // A page of somebody else, in the browser of somebody who is signed in here.
+    const foreign = await ask(`${url}/v1/skills/reader/execute`, {
+      method: 'POST',
+      headers: { cookie, origin: 'https://evil.example' },
+    });
+    assert.equal(foreign.status, 403);
+  });
+
+  it('lists every skill, with what its class means here', async (t) => {
+    const { url, headers } = await world(t);
+    const { status, text } = await ask(`${url}/v1/skills`, { headers });
+    assert.equal(status, 200);
+    const { skills } = JSON.parse(text) as { skills: JsonObject[] };
+    assert.deepEqual(
+      skills.map((skill) => [skill.name, skill.class, skill.category, skill.execute]),
+      [
+        ['failing', 'safe', 'external', 'run'],
+        ['killer', 'dangerous', 'external', 'never'],
+        ['reader', 'safe', 'ops', 'run'],
+        ['slow', 'safe', 'external', 'run'],
+        ['writer', 'mutating', 'external', 'ask'],
+      ],
+    );
+    assert.deepEqual(skills[2], {
+      name: 'reader',
+      description: 'The reader.',
+      class: 'safe',
+      category: 'ops',
+      schema: { type: 'object', properties: { a: { type: 'integer' } } },
+      execute: 'run',
+    });
+  });
+
+  it('R97: a safe one runs; its result, log lines and failure are the answer, and the call is audited', async (t) => {
+    const { post, db } = await world(t);
+    assert.deepEqual(await post('reader', '{"a":1}'), [200, { result: { got: { a: 1 } }, log: ['looking'] }]);
+    assert.deepEqual(await post('reader', ''), [200, { result: { got: {} }, log: ['looking'] }]);
+    assert.deepEqual(await post('reader', '{"args":{"a":2}}'), [200, { result: { got: { a: 2 } }, log: ['looking'] }]);
+    const [status, body] = await post('failing', '{}');
+    assert.equal(status, 502);
+    assert.match(String(body.error), /^failing failed with exit code 3\.\n[\s\S]*no such set/);
+    const rows = await db.all<{ actor: string; subject: string }>(
+      "select actor, subject from audit where action = 'skill_executed' order by id",
+    );
+    assert.deepEqual(
+      rows.map(({ actor, subject }) => [actor, subject]),
+      [
+        ['web:ada', 'skill:reader'],
+        ['web:ada', 'skill:reader'],
+        ['web:ada', 'skill:reader'],
+        ['web:ada', 'skill:failing'],
+      ],
+    );
+  });
+
+  it('R97: a mutating one answers 202 with the approval, and a dangerous one 403', async (t) => {
+    const asked: unknown[] = [];
+    const { post } = await world(t, {
+      async askForSkill(person, tool, input) {
+        if (input.refuse) throw new GatehouseError('refused', 'nobody could decide this');
+        asked.push([person.userId, tool.id, input]);
+        return 'approval-1';
+      },
+    });
+    assert.deepEqual(await post('writer', '{"x":1}'), [202, { approval: 'approval-1' }]);
+    assert.deepEqual(asked, [['ada', 'writer', { x: 1 }]]);
+    assert.deepEqual(await post('writer', '{"refuse":true}'), [503, { error: 'nobody could decide this' }]);
+    const [status, body] = await post('killer', '{}');
+    assert.equal(status, 403);
+    assert.match(String(body.error), /^killer is dangerous: it runs only in a chat/);
+  });
+
+  it('R97: without anybody to ask a mutating one is refused and does not run', async (t) => {
+    const { post } = await world(t);
+    const [status, body] = await post('writer', '{}');
+    assert.equal(status, 503);
+    assert.match(String(body.error), /people must approve it, and nobody can be asked from here yet/);
+  });
+
+  it('R38: an admin’s rule tightens, an error while reading it blocks, and nothing loosens', async (t) => {
+    const rules: Record<string, 'allow' | 'ask' | 'block'> = { reader: 'block', failing: 'ask', writer: 'allow' };
+    const { post } = await world(t, {
+      async ruleOf({ id }) {
+        if (id === 'slow') throw new Error('the database is gone');
+        return rules[id];
+      },
+    });
+    assert.deepEqual(
+      await Promise.all(['reader', 'failing', 'writer', 'slow'].map(async (name) => (await post(name, '{}'))[0])),
+      [403, 503, 503, 403],
+    );
+  });
+
+  it('what is no JSON object, does not fit the schema, is too large or unknown starts nothing', async (t) => {
+    const { post, db } = await world(t);
+    assert.deepEqual(
+      await Promise.all(['[1]', '{', '"x"', '{"a":"x"}'].map(async (body) => (await post('reader', body))[0])),
+      [400, 400, 400, 400],
+    );
+    assert.match(String((await post('reader', '{"a":"x"}'))[1].error), /^reader was not run: \/a must be integer$/);
+    assert.equal((await post('reader', `{"b":"${'x'.repeat(1024 * 1024)}"}`))[0], 413);
+    const [status, body] = await post('reed', '{}');
+    assert.deepEqual([status, body], [404, { error: 'There is no skill "reed". GET /v1/skills lists them.' }]);
+    assert.deepEqual(await db.all("select id from audit where action = 'skill_executed'"), []);
+  });
+
+  it('R63: a sandbox that refuses is a 503 with what to do', async (t) => {
+    const { post } = await world(t, { mode: 'required' });
+    const [status, body] = await post('reader', '{}');
+    assert.equal(status, 503);
+    assert.match(String(body.error), /bubblewrap is not installed\. The operator can change that: install it\./);
+  });
+
+  it('a caller who goes away ends the call; one has four at once', async (t) => {
+    const { url, headers, seen, post } = await world(t);
+    const open = () => {
+      const sent = request(`${url}/v1/skills/slow/execute`, { method: 'POST', headers, agent: false });
+      sent.on('error', () => {});
+      sent.end('{}');
+      return sent;
+    };
+    const first = open();
+    await seen.started.opened;
+    const others = [open(), open(), open()];
+    // Whichever of five comes last is the one too many; the first four go on.
+    let refused = 0;
+    while (refused !== 429) [refused] = await post('failing', '{}');
+    for (const one of [first, ...others]) one.destroy();
+    await seen.stopped.opened;
+    while (refused === 429) [refused] = await post('failing', '{}');
+    assert.equal(refused, 502);
+  });
+});
