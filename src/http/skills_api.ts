@@ -138,7 +138,7 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
         progress: (line) => void (lines.length < skillsApiLimits.logLinesMax && lines.push(line)),
       });
       log.info({ skill: tool.id, account, ended }, 'a skill was run over HTTP');
-      if (ended === 'done') return json({ result: valueOf(content), log: lines }, 200);
+      if (ended === 'done') return json({ result: parsed(content), log: lines }, 200);
       return json({ error: content, log: lines }, ended === 'refused' ? 503 : 502);
     } catch (error) {
       if (!end.signal.aborted) throw error;
@@ -181,7 +181,7 @@ function argumentsOf(text: string, tool: SkillTool): JsonObject | null {
 }
 
 /** A secret that was masked may have left something that is no JSON any more. */
-function valueOf(content: string): Json {
+function parsed(content: string): Json {
   try {
     return JSON.parse(content) as Json;
   } catch {

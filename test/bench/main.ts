@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
+import { benchSandbox } from './sandbox.ts';
 import type { Order, Report } from './world.ts';
 
 const { values } = parseArgs({
@@ -267,6 +268,7 @@ const step = async (name: string, work: () => Promise<void>) => {
 try {
   await step('start time', startTime);
   await step('against a bare grammY bot', compareWithBareBot);
+  await step('sandboxed calls', () => benchSandbox(quick ? 20 : 60, report));
   await step(`memory over ${memoryMessages} messages`, memory);
 } finally {
   rmSync(folder, { recursive: true, force: true });

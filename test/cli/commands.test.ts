@@ -147,6 +147,7 @@ test('help names every command, and explains each with options and examples', as
       'stop',
       'token',
       'audit',
+      'skills',
       'help',
     ],
   );
