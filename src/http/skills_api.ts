@@ -157,7 +157,7 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
   async function record(account: string, tool: SkillTool, input: JsonObject): Promise<void> {
     const at = clock.now();
     const after = { arguments: sha256(canonicalJson(input)), definition: tool.definition };
-    const entry = { id: newId(at), at, actor: account, action: 'skill_executed', subject: `skill:${tool.id}`, after };
+    const entry = { id: newId(at), at, actor: account, action: 'skill.execute', subject: `skill:${tool.id}`, after };
     await db.tx((q) => addAudit(q, entry));
   }
 

@@ -8,10 +8,12 @@ import { describe, it, type TestContext } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { GatehouseError } from '../../src/base/errors.ts';
 import type { HttpSkills } from '../../src/http/skills_api.ts';
+import { createToken } from '../../src/people/tokens.ts';
 import { createSandbox, type SandboxMode } from '../../src/sandbox/create_sandbox.ts';
 import { findMeans } from '../../src/sandbox/means.ts';
 import { loadSkills } from '../../src/skills/load.ts';
 import { createSkillTool } from '../../src/skills/tool.ts';
+import { ensureAccount } from '../../src/store/accounts.ts';
 import type { JsonObject } from '../../src/types/json.ts';
 import { ask } from '../support/ask.ts';
 import { createGate } from '../support/gate.ts';
@@ -128,7 +130,7 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
     assert.equal(status, 502);
     assert.match(String(body.error), /^failing failed with exit code 3\.\n[\s\S]*no such set/);
     const rows = await db.all<{ actor: string; subject: string }>(
-      "select actor, subject from audit where action = 'skill_executed' order by id",
+      "select actor, subject from audit where action = 'skill.execute' order by id",
     );
     assert.deepEqual(
       rows.map(({ actor, subject }) => [actor, subject]),
@@ -139,6 +141,19 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
         ['web:ada', 'skill:failing'],
       ],
     );
+  });
+
+  it('R97: a person’s token is enough, and the call is that person’s', async (t) => {
+    const { url, db, post } = await world(t);
+    const { token } = await db.tx(async (q) => {
+      await ensureAccount(q, 'tg', { id: 'ana', name: 'Ana' }, 'p1', 1);
+      return createToken(q, { channel: 'tg', userId: 'ana', label: '', lifeMs: null }, 'cli', 1);
+    });
+    const headers = { authorization: `Bearer ${token}` };
+    assert.equal((await ask(`${url}/v1/skills`, { headers })).status, 200);
+    assert.deepEqual(await post('reader', '{"a":3}', headers), [200, { result: { got: { a: 3 } }, log: ['looking'] }]);
+    const rows = await db.all("select actor, subject from audit where action = 'skill.execute'");
+    assert.deepEqual(rows, [{ actor: 'tg:ana', subject: 'skill:reader' }]);
   });
 
   it('R97: a mutating one answers 202 with the approval, and a dangerous one 403', async (t) => {
@@ -189,7 +204,7 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
     assert.equal((await post('reader', `{"b":"${'x'.repeat(1024 * 1024)}"}`))[0], 413);
     const [status, body] = await post('reed', '{}');
     assert.deepEqual([status, body], [404, { error: 'There is no skill "reed". GET /v1/skills lists them.' }]);
-    assert.deepEqual(await db.all("select id from audit where action = 'skill_executed'"), []);
+    assert.deepEqual(await db.all("select id from audit where action = 'skill.execute'"), []);
   });
 
   it('R63: a sandbox that refuses is a 503 with what to do', async (t) => {

@@ -16,6 +16,7 @@ import { noGrant } from '../../src/sandbox/grant.ts';
 import { findMeans } from '../../src/sandbox/means.ts';
 import { findProgram, needs } from '../support/needs.ts';
 import { createWorld, isRoot, needsSandbox, node, skillUser } from '../support/sandbox_world.ts';
+import { within } from '../support/within.ts';
 
 const skip = needsSandbox();
 
@@ -182,9 +183,10 @@ describe('attacks of a skill', { skip, timeout: 240_000 }, () => {
       assert.equal((await lines.next()).value, 'up');
       gateway.kill('SIGKILL');
       await once(gateway, 'exit');
-      // Whoever still reads this pipe goes on; with no reader left the write would wait for ever, so it may.
-      const writer = endAtEnd(t, spawn('/bin/sh', ['-c', `echo > '${join(folder, 'in')}'`]));
-      const last = await lines.next();
+      // Its end closes the pipe. Whoever lives still waits for a word, and gets it in the control run.
+      const word = mode === 'off' ? `echo > '${join(folder, 'in')}'` : ':';
+      const writer = endAtEnd(t, spawn('/bin/sh', ['-c', word]));
+      const last = await within(10_000, `an answer with mode ${mode}`, lines.next());
       assert.equal(last.done ? 'gone' : last.value, mode === 'off' ? 'still here' : 'gone');
       writer.kill('SIGKILL');
     }

@@ -39,7 +39,7 @@ it('the skill of docs/skills.md works as written', {
   const lines = readFileSync('/etc/hosts', 'utf8').split('\n').length - 1;
   give('{"path":"/etc/hosts"}');
   assert.deepEqual(await run('skills', 'run', 'line_count'), { code: 0, out: `{"lines": ${lines}}\n`, err: '' });
-  give('{"path":"/root/secret"}');
+  give('{"path":"/var/ungranted"}');
   const refused = await run('skills', 'run', 'line_count');
   assert.equal(refused.code, 1);
   assert.match(refused.err, /cannot be read: .*; the operator grants it in sandbox\.skills\.line_count\.read/);

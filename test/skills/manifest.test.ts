@@ -38,6 +38,7 @@ describe('skill.json', () => {
       },
       reasons: null,
       warnings: [],
+      written: { name: 'disk_cleaner', entry: 'run.sh' },
     });
   });
 
