@@ -6,6 +6,7 @@ import { systemClock } from '../base/clock.ts';
 import { GatehouseError, messageOf } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import { createLog, mask } from '../base/log.ts';
+import { ownEntry } from '../base/own_entry.ts';
 import { ownToolNames } from '../config/check_agents.ts';
 import { suggestion } from '../config/issue.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -222,7 +223,7 @@ async function tryOut(
   { sandbox, store, input }: { sandbox: Sandbox; store: string; input: JsonObject },
 ) {
   const { grants, envAllow, ownVariables } = loaded.config.skills;
-  const grant = grants[skill.manifest.name];
+  const grant = ownEntry(grants, skill.manifest.name);
   const tool = createSkillTool({
     skill: await registerSkill(skill, store),
     sandbox,
@@ -268,7 +269,7 @@ async function withSandbox<T>(loaded: LoadedConfig, work: (sandbox: Sandbox, sto
 }
 
 function isFree({ config }: LoadedConfig, name: string): boolean {
-  return config.skills.grants[name]?.unconfined === true;
+  return ownEntry(config.skills.grants, name)?.unconfined === true;
 }
 
 function show(run: CommandRun, loaded: LoadedConfig | null, text: string): void {

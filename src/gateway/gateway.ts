@@ -41,6 +41,7 @@ import { createCleaner } from './cleaner.ts';
 import { watchClock } from './clock_watch.ts';
 import { createMetrics } from './metrics.ts';
 import { publishAgents } from './publish.ts';
+import { skillRule } from './skill_rule.ts';
 import { createSkills, type Skills } from './skills.ts';
 
 export interface GatewayOptions {
@@ -238,7 +239,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onOwner: (who, q) => ensureOwner(q, who, clock.now()),
     skills: {
       tools: skills.tools,
-      ruleOf: async ({ id }) => settings.policies[`skill:${id}`]?.[id],
+      ruleOf: ({ id }, person) => skillRule(db, settings.policies, id, person),
     },
   });
 

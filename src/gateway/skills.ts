@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { ownEntry } from '../base/own_entry.ts';
 import type { SkillSettings } from '../config/config.ts';
 import { createSandbox, type Sandbox, type SandboxMode } from '../sandbox/create_sandbox.ts';
 import type { Found } from '../sandbox/means.ts';
@@ -75,7 +76,7 @@ export function createSkills(parts: SkillsParts): Skills {
         );
       started = true;
       const rules = { env: parts.env, substituted: new Set(settings.ownVariables), operatorAllow: settings.envAllow };
-      const grantOf = (name: string) => (Object.hasOwn(settings.grants, name) ? settings.grants[name] : undefined);
+      const grantOf = (name: string) => ownEntry(settings.grants, name);
       mode = settings.mode;
       tools = skills.map((skill) => {
         const grant = grantOf(skill.manifest.name);

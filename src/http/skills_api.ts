@@ -20,8 +20,8 @@ import { type BodyBudget, readBounded } from './body.ts';
 /** What the gateway hands in. */
 export interface HttpSkills {
   tools(): readonly SkillTool[];
-  /** An admin's entry for the skill, which may only tighten what its class says. */
-  ruleOf(tool: SkillTool): Promise<Verdict | undefined>;
+  /** The strictest rule of admins and the person for the skill; it may only tighten what its class says. */
+  ruleOf(tool: SkillTool, person: SignedIn): Promise<Verdict | undefined>;
   /**
    * Puts a call to people and answers with the approval's id; absent while nobody can be asked. Throws a GatehouseError
    * with words when this one cannot be asked.
@@ -57,8 +57,8 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
   const calls = new Map<string, number>();
   let total = 0;
 
-  async function wayOf(tool: SkillTool): Promise<Way> {
-    const rule = await skills.ruleOf(tool).catch(() => 'block' as const);
+  async function wayOf(tool: SkillTool, person: SignedIn): Promise<Way> {
+    const rule = await skills.ruleOf(tool, person).catch(() => 'block' as const);
     if (tool.effect === 'dangerous' || rule === 'block') return 'never';
     return tool.effect === 'mutating' || rule === 'ask' ? 'ask' : 'run';
   }
@@ -73,7 +73,7 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
         category: tool.category,
         schema: tool.inputSchema as Json,
         // What POST does with it: run it, ask people first, or refuse.
-        execute: await wayOf(tool),
+        execute: await wayOf(tool, person),
       })),
     );
     return json({ skills: shown }, 200);
@@ -83,13 +83,13 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
     if (!person) return unauthorized();
     const tool = skills.tools().find(({ id }) => id === name);
     if (!tool) return refuse(404, `There is no skill "${name.slice(0, 100)}". GET /v1/skills lists them.`);
-    const way = await wayOf(tool);
+    const way = await wayOf(tool, person);
     if (way === 'never')
       return refuse(
         403,
         tool.effect === 'dangerous'
           ? `${tool.id} is dangerous: it runs only in a chat, after two people have approved it.`
-          : `${tool.id} is blocked by an admin's policy.`,
+          : `${tool.id} is blocked by a policy; "gatehouse policy list" shows which.`,
       );
     const read = await readBounded(request, bodies);
     if (read.request === null)

@@ -8,8 +8,11 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { SkillSettings } from '../../src/config/config.ts';
 import { createSkills } from '../../src/gateway/skills.ts';
 import { findMeans } from '../../src/sandbox/means.ts';
+import { setRule } from '../../src/store/tool_rules.ts';
 import type { JsonObject } from '../../src/types/json.ts';
 import { startWorld } from '../end_to_end/world.ts';
+import { ask } from '../support/ask.ts';
+import { codeOf, cookieOf, redeem } from '../support/page_person.ts';
 import { needsSandbox, quietLog } from '../support/sandbox_world.ts';
 
 const bounded = { timeout: 60_000 } as const;
@@ -165,6 +168,33 @@ describe('skills of a gateway', bounded, () => {
       gateway.skills.remarks().map(({ message }) => message.split(':').slice(0, 2).join(':')),
       ['skill:gone is not there'],
     );
+  });
+
+  it('R38: rules of admins and of the person hold over HTTP, also those set at run time', {
+    skip: needsSandbox(),
+  }, async (t) => {
+    const { root, write } = skillFolder(t);
+    write('reader', answer('it works'));
+    write('constructor', answer('a name like any other'));
+    const { gateway, reload } = await startWorld(t, { config: { skill_dirs: [root] } });
+    const cookie = cookieOf(await redeem(gateway.url, codeOf(await gateway.signInLink(null))));
+    const execute = async (name = 'reader') => {
+      const headers = { cookie, origin: gateway.url };
+      const answer = await ask(`${gateway.url}/v1/skills/${name}/execute`, { method: 'POST', headers, body: '{}' });
+      return answer.status === 200 ? (JSON.parse(answer.text) as { result: unknown }).result : answer.status;
+    };
+    assert.deepEqual(await execute(), { said: 'it works' });
+    assert.deepEqual(await execute('constructor'), { said: 'a name like any other' });
+    const rule = { capability: 'skill:reader', tool: 'reader', setBy: 'cli', setAt: 1 };
+    await gateway.db.tx((q) => setRule(q, { ...rule, scope: 'admin', verdict: 'block' }));
+    assert.equal(await execute(), 403);
+    await gateway.db.tx((q) => setRule(q, { ...rule, scope: 'admin', verdict: 'allow' }));
+    assert.deepEqual(await execute(), { said: 'it works' });
+    const me = await gateway.db.get<{ person_id: string }>("select person_id from accounts where channel = 'page'");
+    await gateway.db.tx((q) => setRule(q, { ...rule, scope: me?.person_id ?? '', verdict: 'block' }));
+    assert.equal(await execute(), 403);
+    await reload({ policies: { 'skill:constructor': { constructor: 'block' } } });
+    assert.equal(await execute('constructor'), 403);
   });
 
   it('a reload brings new skills, new grants, and takes away what is gone', { skip: needsSandbox() }, async (t) => {
