@@ -312,7 +312,8 @@ create table approvals (
   id text primary key,
   batch text not null,
   position bigint not null,
-  run_id text not null references runs(id),
+  -- Of a run, or of a row in skill_calls (step -1).
+  run_id text not null,
   step bigint not null,
   call_id text not null,
   kind text not null,
@@ -435,3 +436,20 @@ create table link_codes (
   expires_at bigint not null
 );
 create index link_codes_account on link_codes (channel, user_id);
+
+-- Calls of skills by the API that people decide: asked → started → finished, once.
+create table skill_calls (
+  id text primary key,
+  approval_id text not null unique,
+  skill text not null,
+  input text not null,
+  channel text not null,
+  user_id text not null,
+  state text not null,
+  content text,
+  is_error bigint,
+  created_at bigint not null,
+  started_at bigint,
+  finished_at bigint
+);
+create index skill_calls_open on skill_calls (id) where state in ('asked', 'started');

@@ -312,7 +312,8 @@ create table approvals (
   id text primary key,
   batch text not null,
   position integer not null,
-  run_id text not null references runs(id),
+  -- Of a run, or of a row in skill_calls (step -1).
+  run_id text not null,
   step integer not null,
   call_id text not null,
   kind text not null,
@@ -435,3 +436,20 @@ create table link_codes (
   expires_at integer not null
 ) strict, without rowid;
 create index link_codes_account on link_codes (channel, user_id);
+
+-- Calls of skills by the API that people decide: asked → started → finished, once.
+create table skill_calls (
+  id text primary key,
+  approval_id text not null unique,
+  skill text not null,
+  input text not null,
+  channel text not null,
+  user_id text not null,
+  state text not null,
+  content text,
+  is_error integer,
+  created_at integer not null,
+  started_at integer,
+  finished_at integer
+) strict, without rowid;
+create index skill_calls_open on skill_calls (id) where state in ('asked', 'started');

@@ -111,7 +111,7 @@ async function isAfter({ q, message }: Hearing, approval: Approval): Promise<boo
 
 const decidingOf = ({ choice, reason }: Reply) => ({ choice, reason });
 
-function listOpen(open: readonly Approval[], { questions }: Words): string {
+export function listOpen(open: readonly Approval[], { questions }: Words): string {
   return questions.ambiguous(
     open.map(({ code, tool, capability }) => `- \`${code}\`: ${questions.ofCapability(tool, capability)}`),
   );

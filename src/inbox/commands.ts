@@ -4,6 +4,7 @@
  */
 
 import { withdrawAll } from '../approvals/expire.ts';
+import { listOpen } from '../approvals/words.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { isCode, newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
@@ -12,6 +13,7 @@ import { startOfDay } from '../base/time.ts';
 import { admitChat, hasNoAdmin, isClaimCode, kindOfId, redeemClaim } from '../people/admission.ts';
 import type { AccessVerdict } from '../policy/access.ts';
 import { listPairings } from '../store/accounts.ts';
+import { pendingShownIn } from '../store/approvals.ts';
 import {
   busyConversations,
   closeConversation,
@@ -135,6 +137,18 @@ export const commands: readonly CommandSpec[] = [
       return lines.join('\n\n');
     },
   },
+  ...(['approve', 'deny'] as const).map(
+    (name): CommandSpec => ({
+      name,
+      description: (words) => (name === 'approve' ? words.commandApprove : words.commandDeny),
+      // With a code they are read as the words they are, before any command (rule 44).
+      accepts: noArguments,
+      run: async ({ q, channel, message, words }) => {
+        const open = await pendingShownIn(q, channel, message.chat.id);
+        return open.length === 0 ? words.questions.nobodyPending : listOpen(open, words);
+      },
+    }),
+  ),
   {
     name: 'whoami',
     description: (words) => words.commandWhoami,

@@ -43,11 +43,21 @@ export async function removeOld(db: Db, times: RetentionTimes): Promise<number> 
       times.runsBefore,
     );
     for (const { id } of runs) {
+      await removeQuestions(q, id);
       await q.run('delete from tool_calls where run_id = ?', id);
       await q.run('delete from steps where run_id = ?', id);
       await q.run('delete from runs where id = ?', id);
     }
     return { rows: runs.length, of: runs.map((run) => run.conversation_id) };
+  });
+  await repeat(async (q) => {
+    const calls = await q.all<{ id: string }>(
+      `delete from skill_calls where id in (select id from skill_calls where id < ? and state = 'finished' limit ${rowsPerStep})
+       returning id`,
+      idsBefore(times.runsBefore),
+    );
+    for (const { id } of calls) await removeQuestions(q, id);
+    return { rows: calls.length };
   });
   await repeat(async (q) => {
     const turns = await q.all<{ conversation_id: string }>(
@@ -75,6 +85,13 @@ export async function removeOld(db: Db, times: RetentionTimes): Promise<number> 
   );
   await db.tx((q) => q.run('delete from pairings where expires_at < ?', times.now));
   return removed;
+}
+
+async function removeQuestions(q: Transaction, runId: string): Promise<void> {
+  const ofRun = 'select id from approvals where run_id = ?';
+  await q.run(`delete from signatures where approval_id in (${ofRun})`, runId);
+  await q.run('delete from cards where batch in (select batch from approvals where run_id = ?)', runId);
+  await q.run('delete from approvals where run_id = ?', runId);
 }
 
 /**

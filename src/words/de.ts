@@ -10,6 +10,8 @@ export const de: Words = {
   commandStatus: 'zeigt, was ich gerade tue',
   commandWhoami: 'zeigt, wer du für mich bist',
   commandUsage: 'zeigt Verbrauch und Kosten',
+  commandApprove: 'genehmigt, was auf dich wartet: approve 4K7',
+  commandDeny: 'lehnt es ab, gern mit Grund: deny 4K7 weil …',
   commandTools: 'zeigt, was ich hier darf und was vorher fragt',
   commandPolicy: 'zeigt und setzt, was ohne Frage laufen darf',
   commandMode: 'zeigt und setzt, was in dieser Unterhaltung fragt (ask, default, waive)',

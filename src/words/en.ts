@@ -10,6 +10,8 @@ export const en = {
   commandStatus: 'shows what I am doing',
   commandWhoami: 'shows who you are to me',
   commandUsage: 'shows what was used and what it cost',
+  commandApprove: 'approves what waits for you: approve 4K7',
+  commandDeny: 'denies it, with a reason if you like: deny 4K7 because …',
   commandTools: 'shows what I may do here, and what asks first',
   commandPolicy: 'shows and sets what may run without asking',
   commandMode: 'shows and sets what asks in this conversation (ask, default, waive)',

@@ -10,6 +10,8 @@ export const pt: Words = {
   commandStatus: 'mostra o que estou a fazer',
   commandWhoami: 'mostra quem você é para mim',
   commandUsage: 'mostra o que foi usado e quanto custou',
+  commandApprove: 'aprova o que espera por você: approve 4K7',
+  commandDeny: 'nega, com um motivo se quiser: deny 4K7 porque …',
   commandTools: 'mostra o que posso fazer aqui e o que pergunta antes',
   commandPolicy: 'mostra e define o que pode correr sem perguntar',
   commandMode: 'mostra e define o que pergunta nesta conversa (ask, default, waive)',
