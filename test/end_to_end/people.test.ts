@@ -142,7 +142,23 @@ test('R18: the commands are registered, answer in chat and start no run', bounde
   await telegram.until('a command menu', () => telegram.commandsMenu.length > 0);
   assert.deepEqual(
     telegram.commandsMenu.map(({ command }) => command),
-    ['help', 'new', 'stop', 'status', 'whoami', 'usage', 'tools', 'policy', 'mode', 'claim', 'pair', 'link', 'unlink'],
+    [
+      'help',
+      'new',
+      'stop',
+      'status',
+      'approve',
+      'deny',
+      'whoami',
+      'usage',
+      'tools',
+      'policy',
+      'mode',
+      'claim',
+      'pair',
+      'link',
+      'unlink',
+    ],
   );
   telegram.say(chat, alice, '/start');
   await telegram.waitForMessage(chat, 'You said: /start');
