@@ -128,7 +128,7 @@ create table conversations (
   created_at bigint not null
 );
 create unique index conversations_open on conversations (key) where open = 1;
-create index conversations_by_key on conversations (key);
+create index conversations_keys on conversations (key);
 create index conversations_chat on conversations (channel, chat);
 
 -- ignored | refused | handled (a command) | waiting → taken (by a run) → done. The key stays, the words go.
