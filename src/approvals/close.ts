@@ -13,27 +13,42 @@ import { type ApprovalParts, surfaceOf } from './parts.ts';
 
 /** Every decision on questions of a run, and its parking, goes one after another in all processes. */
 export async function lockRun(q: Transaction, runId: string): Promise<void> {
-  await q.lock(`approvals ${runId}`);
+  await q.lock(nameOfLock(runId));
 }
 
+/** False when somebody else has it at this moment. */
+export function tryLockRun(q: Transaction, runId: string): Promise<boolean> {
+  return q.tryLock(nameOfLock(runId));
+}
+
+const nameOfLock = (runId: string) => `approvals ${runId}`;
+
 /**
- * Shows the batch as it is now on all its cards, once each. `stop` ends the run instead of letting it go on; without it
- * the run goes on when nothing of it is pending any more.
+ * Shows what became of questions of one run on all their cards, once each, however many were decided together. `stop`
+ * ends the run instead of letting it go on; without it the run goes on when nothing of it is pending any more.
  */
-export async function afterClosing(
+export async function showDecided(
   q: Transaction,
   parts: ApprovalParts,
-  approval: Approval,
+  decided: readonly Approval[],
   now: number,
   stop: StopKind | null = null,
 ): Promise<void> {
-  await showBatch(q, parts, approval.batch, now);
-  const pending = await pendingOfRun(q, approval.runId);
+  const [first] = decided;
+  if (!first) return;
+  for (const batch of new Set(decided.map((approval) => approval.batch))) await showBatch(q, parts, batch, now, stop);
+  const pending = await pendingOfRun(q, first.runId);
   if (pending.length > 0) return;
-  if (await resumeRun(q, approval.runId, stop, now)) q.ring('dispatch');
+  if (await resumeRun(q, first.runId, stop, now)) q.ring('dispatch');
 }
 
-export async function showBatch(q: Transaction, parts: ApprovalParts, batch: string, now: number): Promise<void> {
+async function showBatch(
+  q: Transaction,
+  parts: ApprovalParts,
+  batch: string,
+  now: number,
+  stop: StopKind | null,
+): Promise<void> {
   const approvals = await readBatch(q, batch);
   for (const card of await cardsOfBatch(q, batch)) {
     const shown = await drawCard(q, parts, card, approvals);
@@ -45,7 +60,8 @@ export async function showBatch(q: Transaction, parts: ApprovalParts, batch: str
         markdown: [shown.markdown],
         runId: null,
         replyTo: null,
-        priority: 'question',
+        // Nobody waits to see that time ran out: thousands of such cards must not hold up one answer.
+        priority: stop === 'expired' ? 'notice' : 'question',
         replaces: card.outboxId,
         question: shown.question,
       },

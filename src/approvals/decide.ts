@@ -13,8 +13,8 @@ import {
 import type { Query, Transaction } from '../store/db.ts';
 import { addGrant } from '../store/grants.ts';
 import type { Actor } from '../types/approval.ts';
-import { afterClosing, lockRun, noteDecision, showBatch } from './close.ts';
-import { expireOne } from './expire.ts';
+import { lockRun, noteDecision, showDecided } from './close.ts';
+import { expirePending } from './expire.ts';
 import type { ApprovalParts } from './parts.ts';
 import { isEnough, isRequester, mayDecide, type Signed } from './rule.ts';
 
@@ -48,13 +48,44 @@ export async function decideApproval(
   deciding: Deciding,
   now: number,
 ): Promise<Decided> {
+  const decided = await decideUnshown(q, parts, id, deciding, now);
+  if (isChange(decided)) await showDecided(q, parts, [decided.approval], now);
+  return decided;
+}
+
+/** Several questions of one run at once: their cards change once, and the run goes on once. */
+export async function decideTogether(
+  q: Transaction,
+  parts: ApprovalParts,
+  ids: readonly string[],
+  deciding: Deciding,
+  now: number,
+): Promise<Decided[]> {
+  const all: Decided[] = [];
+  for (const id of ids) all.push(await decideUnshown(q, parts, id, deciding, now));
+  const changed = all.filter(isChange).map(({ approval }) => approval);
+  await showDecided(q, parts, changed, now);
+  return all;
+}
+
+/** Something of it is to be seen on the cards. */
+const isChange = (decided: Decided): decided is Extract<Decided, { kind: 'closed' | 'signed' }> =>
+  decided.kind === 'closed' || (decided.kind === 'signed' && !decided.again);
+
+async function decideUnshown(
+  q: Transaction,
+  parts: ApprovalParts,
+  id: string,
+  deciding: Deciding,
+  now: number,
+): Promise<Decided> {
   const found = await readApproval(q, id);
   if (!found) return { kind: 'unknown' };
   await lockRun(q, found.runId);
   // Read again under the lock: of two at once the second sees what the first did.
   const approval = await readApproval(q, id);
   if (!approval) return { kind: 'unknown' };
-  if (approval.state === 'pending' && approval.expiresAt <= now) await expireOne(q, parts, approval, now);
+  if (approval.state === 'pending' && approval.expiresAt <= now) await expirePending(q, parts, approval.runId, now);
   const current = approval.expiresAt <= now ? ((await readApproval(q, id)) ?? approval) : approval;
   if (current.state !== 'pending') return { kind: 'already', approval: current };
   if (deciding.choice === 'withdraw') return withdraw(q, parts, current, deciding.actor, now);
@@ -95,10 +126,7 @@ async function decideCall(
     signatures.push(signature);
   }
   if (!isEnough(approval.dual, await asPeople(q, approval, signatures, now))) {
-    if (!again) {
-      await noteDecision(q, approval, actor.account, 'signed', now, null);
-      await showBatch(q, parts, approval.batch, now);
-    }
+    if (!again) await noteDecision(q, approval, actor.account, 'signed', now, null);
     return { kind: 'signed', approval, again };
   }
   if (choice !== 'approve' && approval.requester !== null)
@@ -171,7 +199,6 @@ async function close(
   }
   await noteDecision(q, approval, actor.account, state, now, reason);
   const closed: Approval = { ...approval, state, decidedBy, decidedAt: now, reason, answer };
-  await afterClosing(q, parts, closed, now);
   parts.count(state === 'withdrawn' ? 'approvals_withdrawn' : 'approvals_decided');
   return { kind: 'closed', approval: closed };
 }

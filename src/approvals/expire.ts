@@ -7,44 +7,74 @@ import {
   type Approval,
   approvalsOfStep,
   closeApproval,
-  expiredApprovals,
   nextExpiry,
+  overdueRuns,
   pendingOfRun,
   readBatch,
 } from '../store/approvals.ts';
 import { setCardMessage, undeliveredCards } from '../store/cards.ts';
 import type { Db, Transaction } from '../store/db.ts';
-import { afterClosing, drawCard, lockRun, noteDecision } from './close.ts';
+import { countUnsent } from '../store/outbox.ts';
+import { countDecided } from '../store/runs.ts';
+import { drawCard, lockRun, noteDecision, showDecided, tryLockRun } from './close.ts';
 import { type ApprovalParts, cardAgainMs, surfaceOf } from './parts.ts';
 
-const expiriesPerTurn = 50;
+const cardsAgainPerTurn = 50;
+/** Runs whose questions end in one turn. */
+const runsPerTurn = 16;
+/**
+ * While so much waits that came of earlier turns, another one comes only every `pauseMs`: ten thousand questions may end
+ * at one moment, and whoever writes then must not wait for all of that. Late presses are told the time is over anyway.
+ */
+const endingMax = 16;
+const unsentMax = 64;
+const pauseMs = 1_000;
+const lookAgainMs = 20;
 
 export function createExpiry(parts: ApprovalParts & { db: Db; clock: Clock; log: Log }): Stage {
   const { db, clock, log } = parts;
+  const isCrowded = async () =>
+    (await countDecided(db, endingMax)) >= endingMax || (await countUnsent(db, unsentMax)) >= unsentMax;
+  let pauseUntil = 0;
   const turn = async (): Promise<TurnResult> => {
     const now = clock.now();
-    const ended = await db.tx(async (q) => {
-      const due = await expiredApprovals(q, now, expiriesPerTurn);
-      for (const approval of due) {
-        await lockRun(q, approval.runId);
-        await expireOne(q, parts, approval, now);
-      }
-      return due.length;
-    });
+    if (now < pauseUntil && (await isCrowded()))
+      return { again: false, nextAt: Math.min(pauseUntil, now + lookAgainMs) };
     await db.tx((q) => sendAgain(q, parts, now));
-    return { again: ended === expiriesPerTurn, nextAt: await nextExpiry(db) };
+    const due = await overdueRuns(db, now, runsPerTurn);
+    pauseUntil = now + pauseMs;
+    // Each in a transaction of its own: their locks are never held together, and others get their turn in between.
+    await Promise.all(
+      due.map((runId) =>
+        db.tx(async (q) => {
+          // Somebody decides it at this moment, or another process ends it.
+          if (await tryLockRun(q, runId)) await expirePending(q, parts, runId, now);
+        }),
+      ),
+    );
+    return { again: false, nextAt: await nextExpiry(db) };
   };
   return createStage({ name: 'approvals', db, clock, log, bells: [], turn });
 }
 
-/** Nobody decided. When people decided nothing of the step at all, the run ends without asking the model again. */
-export async function expireOne(q: Transaction, parts: ApprovalParts, approval: Approval, now: number): Promise<void> {
-  if (!(await closeApproval(q, approval.id, { state: 'expired', decidedBy: null, reason: null }, now))) return;
-  await noteDecision(q, approval, 'gateway', 'expired', now, null);
-  const all = await approvalsOfStep(q, approval.runId, approval.step);
+/**
+ * Ends what nobody decided in time; the lock of the run is held. When people decided nothing of the step at all, the run
+ * ends without asking the model again.
+ */
+export async function expirePending(q: Transaction, parts: ApprovalParts, runId: string, now: number): Promise<void> {
+  const ended: Approval[] = [];
+  for (const approval of await pendingOfRun(q, runId)) {
+    if (approval.expiresAt > now) continue;
+    if (!(await closeApproval(q, approval.id, { state: 'expired', decidedBy: null, reason: null }, now))) continue;
+    await noteDecision(q, approval, 'gateway', 'expired', now, null);
+    parts.count('approvals_expired');
+    ended.push(approval);
+  }
+  const [first] = ended;
+  if (!first) return;
+  const all = await approvalsOfStep(q, runId, first.step);
   const decided = all.some(({ state }) => state === 'approved' || state === 'denied');
-  await afterClosing(q, parts, approval, now, decided ? null : 'expired');
-  parts.count('approvals_expired');
+  await showDecided(q, parts, ended, now, decided ? null : 'expired');
 }
 
 export type WithdrawReason = 'stopped' | 'edited' | 'deleted' | 'changed';
@@ -66,14 +96,13 @@ export async function withdrawAll(
     await noteDecision(q, approval, actor, 'withdrawn', now, reason);
     parts.count('approvals_withdrawn');
   }
-  const batches = new Map(pending.map((approval) => [approval.batch, approval]));
-  for (const approval of batches.values()) await afterClosing(q, parts, approval, now, stop);
+  await showDecided(q, parts, pending, now, stop);
   return pending.length > 0;
 }
 
 /** Rule 51: a card that was given up is tried again as long as its question is open. */
 async function sendAgain(q: Transaction, parts: ApprovalParts, now: number): Promise<void> {
-  for (const card of await undeliveredCards(q, now - cardAgainMs, expiriesPerTurn)) {
+  for (const card of await undeliveredCards(q, now - cardAgainMs, cardsAgainPerTurn)) {
     const shown = await drawCard(q, parts, card, await readBatch(q, card.batch));
     const [outboxId] = await enqueue(
       q,

@@ -10,7 +10,7 @@ import type { Decision } from '../types/message.ts';
 import type { Words } from '../words/index.ts';
 import { letters, whoDecides } from './card.ts';
 import { accountOf, sendDetails } from './close.ts';
-import { type Decided, type Deciding, decideApproval } from './decide.ts';
+import { type Decided, type Deciding, decideApproval, decideTogether } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
 import { isRequester, mayDecide } from './rule.ts';
 
@@ -77,10 +77,10 @@ async function pressAll(
   now: number,
 ): Promise<string | null> {
   const notices: string[] = [];
+  const open = (await readBatch(q, card.batch)).filter(({ kind, state }) => kind === 'tool' && state === 'pending');
+  const ids = open.map(({ id }) => id);
   let closed = 0;
-  for (const approval of await readBatch(q, card.batch)) {
-    if (approval.kind !== 'tool' || approval.state !== 'pending') continue;
-    const decided = await decideApproval(q, parts, approval.id, { choice, actor }, now);
+  for (const decided of await decideTogether(q, parts, ids, { choice, actor }, now)) {
     if (decided.kind === 'closed') closed++;
     const notice = await noticeOf(q, decided, words);
     if (notice !== null && !notices.includes(notice)) notices.push(notice);

@@ -6,7 +6,7 @@ import { placeOf } from '../base/place.ts';
 import type { ApprovalState } from '../types/approval.ts';
 import type { Place } from '../types/message.ts';
 import type { Approvers } from '../types/spec.ts';
-import type { Query, Transaction } from './db.ts';
+import type { Query } from './db.ts';
 
 export interface Approval {
   id: string;
@@ -336,14 +336,14 @@ export async function addSignature(q: Query, approvalId: string, signature: Sign
   return added > 0;
 }
 
-/** Questions whose time is over, oldest first. */
-export async function expiredApprovals(q: Transaction, now: number, limit: number): Promise<Approval[]> {
-  const rows = await q.all<ApprovalRow>(
-    `select * from approvals where state = 'pending' and expires_at <= ? order by expires_at, id limit ?${q.skipLocked}`,
+/** Runs with a question whose time is over, of the first `questions` of those. */
+export async function overdueRuns(q: Query, now: number, questions: number): Promise<string[]> {
+  const rows = await q.all<{ run_id: string }>(
+    `select run_id from approvals where state = 'pending' and expires_at <= ? order by expires_at, id limit ?`,
     now,
-    limit,
+    questions,
   );
-  return rows.map(approvalOf);
+  return [...new Set(rows.map((row) => row.run_id))];
 }
 
 export async function nextExpiry(q: Query): Promise<number | null> {

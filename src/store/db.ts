@@ -17,6 +17,8 @@ export interface Transaction extends Query {
   ring(bell: Bell): void;
   /** Waits for every other transaction that locked the same name, in any process, and holds it until this one ends. */
   lock(name: string): Promise<void>;
+  /** As `lock`, without waiting: false when another transaction holds the name. */
+  tryLock(name: string): Promise<boolean>;
   /** Appended to a select: ` for update` on PostgreSQL, empty on SQLite, which has one writer. */
   readonly forUpdate: string;
   /** ` for update skip locked` on PostgreSQL, empty on SQLite. */

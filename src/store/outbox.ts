@@ -245,6 +245,15 @@ export async function readOwnRef(q: Query, id: string, runId: string, owner: str
   return row?.ref ?? null;
 }
 
+/** Undelivered rows, `most` at most. */
+export async function countUnsent(q: Query, most: number): Promise<number> {
+  const row = await q.get<{ n: number }>(
+    `select count(*) as n from (select 1 as one from outbox where state in ('pending', 'sending') limit ?) as unsent`,
+    most,
+  );
+  return row?.n ?? 0;
+}
+
 /** Age of the oldest undelivered row and how many there are; for status and metrics. */
 export async function outboxBacklog(q: Query): Promise<{ count: number; oldest: number | null }> {
   const row = await q.get<{ count: number; oldest: number | null }>(

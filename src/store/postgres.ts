@@ -148,6 +148,10 @@ export async function openPostgres(url: string, options: { hooks?: CommitHooks; 
           rung.add(bell);
         },
         lock: async (name) => void (await run('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name])),
+        tryLock: async (name) => {
+          const sql = 'select pg_try_advisory_xact_lock(hashtextextended(?, 0)) as locked';
+          return (await run(sql, [name])).rows[0]?.locked === 1;
+        },
         forUpdate: ' for update',
         skipLocked: ' for update skip locked',
       },

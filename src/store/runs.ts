@@ -68,11 +68,18 @@ function runOf(row: RunRow): Run {
   };
 }
 
+/**
+ * Whoever puts a run into a lane holds this, so that two processes do not wait for each other's rows there, nor find the
+ * lane taken only when they write. False when another one is at it: that one's run is the lane's next.
+ */
+const holdLane = (q: Transaction, conversationId: string) => q.tryLock(`lane ${conversationId}`);
+
 /** False when its lane was taken in the meantime. */
 export async function addRun(
-  q: Query,
+  q: Transaction,
   run: Omit<Run, 'stopRequested' | 'activeMs' | 'state' | 'claims' | 'historyTurns'>,
 ): Promise<boolean> {
+  if (!(await holdLane(q, run.conversationId))) return false;
   const added = await q.run(
     `insert into runs (id, conversation_id, state, agent, agent_version, binding, channel, chat, thread, reply_to,
        user_id, created_at) values (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
@@ -206,7 +213,10 @@ export async function resumeRun(q: Query, runId: string, stop: StopKind | null, 
   return changed > 0;
 }
 
-/** Puts parked runs that may go on into their lanes, where those are free; of one lane the first to be decided. */
+/**
+ * Puts parked runs that may go on into their lanes, where those are free; of one lane the first to be decided. How many
+ * those were.
+ */
 export async function takeResumable(q: Transaction, limit: number): Promise<number> {
   const rows = await q.all<{ id: string; conversation_id: string }>(
     `select r.id, r.conversation_id from runs r where r.state = 'awaiting_approval' and r.resume_at is not null
@@ -215,12 +225,31 @@ export async function takeResumable(q: Transaction, limit: number): Promise<numb
     limit,
   );
   const lanes = new Set<string>();
+  let taken = 0;
   for (const { id, conversation_id: lane } of rows) {
     if (lanes.has(lane)) continue;
     lanes.add(lane);
-    await q.run(`update runs set state = 'queued', resume_at = null where id = ? and state = 'awaiting_approval'`, id);
+    if (!(await holdLane(q, lane))) continue;
+    // Looked at once more, now that nobody else can fill the lane.
+    taken += await q.run(
+      `update runs set state = 'queued', resume_at = null where id = ? and state = 'awaiting_approval'
+         and not exists (select 1 from runs a where a.conversation_id = ? and a.state in ('queued', 'running'))`,
+      id,
+      lane,
+    );
   }
-  return lanes.size;
+  return taken;
+}
+
+/** Parked runs that are to go on or to end and wait for their lanes, and runs that wait to be claimed; `most` at most. */
+export async function countDecided(q: Query, most: number): Promise<number> {
+  const row = await q.get<{ n: number }>(
+    `select count(*) as n from (
+       select id from runs where state = 'awaiting_approval' and resume_at is not null
+       union all select id from runs where state in ('queued', 'running') and state = 'queued' limit ?) as waiting`,
+    most,
+  );
+  return row?.n ?? 0;
 }
 
 export async function countParked(q: Query, conversationId: string): Promise<number> {

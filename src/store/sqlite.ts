@@ -121,6 +121,8 @@ export async function openSqlite(path: string, options: { hooks?: CommitHooks; l
         rung.add(bell);
       },
       lock: () => query(nothing, '', []),
+      // There is one writer.
+      tryLock: () => query(() => true, '', []),
       forUpdate: '',
       skipLocked: '',
     };

@@ -97,6 +97,21 @@ eachDatabase('a hundred increments at once lose nothing: lock', async (_t, open)
   assert.deepEqual(await db.get('select value from counters'), { value: 100 });
 });
 
+eachDatabase(
+  'a name that another transaction holds is not waited for by tryLock',
+  async (_t, open) => {
+    const [db, other] = [await open(), await open()];
+    const attempt = (name: string) => other.tx((q) => q.tryLock(name));
+    await db.tx(async (q) => {
+      assert.equal(await q.tryLock('counters'), true);
+      assert.equal(await attempt('counters'), false);
+      assert.equal(await attempt('others'), true);
+    });
+    assert.equal(await attempt('counters'), true);
+  },
+  { only: 'postgres' },
+);
+
 eachDatabase('a bell rings after the commit, and not after a rollback', async (_t, open) => {
   const [db, other] = [await open(), await open()];
   await createCounters(db);
