@@ -170,6 +170,52 @@ describe('skills of a gateway', bounded, () => {
     );
   });
 
+  it('R62, R50: a mutating one asks first, and what a reload has put in its place does not run for that yes', {
+    skip: needsSandbox(),
+  }, async (t) => {
+    const { root, write } = skillFolder(t);
+    write('writer', answer('wrote as it was'), { class: 'mutating' });
+    const config = { agent: { capabilities: ['skill:writer'] }, skill_dirs: [root] };
+    const { telegram, model, alice, chat, reload, gateway } = await startWorld(t, { config });
+    let shown = 0;
+    const nextCard = async () => {
+      const isNew = ({ id, text }: { id: number; text: string }) =>
+        id > shown && /Approval needed[\s\S]*writer of skill:writer/.test(text);
+      const card = await telegram.waitForMessage(chat, isNew);
+      shown = card.id;
+      return () => telegram.press(alice, { message_id: card.id, chat: { id: card.chat } }, 'Approve').answered();
+    };
+    const asked = async (words: string) => {
+      model.script({ calls: [{ name: 'writer', input: {} }] }, { text: words });
+      telegram.say(chat, alice, words);
+      return nextCard();
+    };
+    const ran = () => gateway.db.all("select content from tool_calls where content like '%wrote%' order by run_id");
+    const first = await asked('Once.');
+    assert.deepEqual(await ran(), []);
+    await first();
+    await telegram.waitForMessage(chat, 'Once.');
+    assert.deepEqual(await ran(), [{ content: '{"said":"wrote as it was"}' }]);
+    const second = await asked('Twice.');
+    write('writer', answer('wrote something else'), { class: 'mutating' });
+    await reload({});
+    await second();
+    // Asked anew, about the one that is there now.
+    const anew = await nextCard();
+    assert.deepEqual(await ran(), [{ content: '{"said":"wrote as it was"}' }]);
+    const approvals = await gateway.db.all<{ state: string; definition: string }>(
+      'select state, definition from approvals order by id',
+    );
+    assert.deepEqual(
+      approvals.map(({ state }) => state),
+      ['approved', 'approved', 'pending'],
+    );
+    assert.equal(new Set(approvals.map(({ definition }) => definition)).size, 2);
+    await anew();
+    await telegram.waitForMessage(chat, 'Twice.');
+    assert.deepEqual((await ran())[1], { content: '{"said":"wrote something else"}' });
+  });
+
   it('R38: rules of admins and of the person hold over HTTP, also those set at run time', {
     skip: needsSandbox(),
   }, async (t) => {
