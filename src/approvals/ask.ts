@@ -37,6 +37,8 @@ export interface Asking {
   agent: string;
   binding: string;
   place: Place;
+  /** Whether there is a chat to show it in; without one it is decided on the page. */
+  isShown: boolean;
   direct: boolean;
   replyTo: string | null;
   requester: string | null;
@@ -99,7 +101,8 @@ async function askTogether(
       expiresAt: now + asking.rule.expiresMs,
     });
   // Who asked is told first (rule 40); the others are shown the same card in their own chats.
-  const places = [{ place: asking.place, direct: asking.direct, replyTo: asking.replyTo }];
+  const here = { place: asking.place, direct: asking.direct, replyTo: asking.replyTo };
+  const places = asking.isShown ? [here] : [];
   if (!forMe) for (const { place } of elsewhere) places.push({ place, direct: true, replyTo: null });
   for (const { place, direct, replyTo } of places) await putCard(q, parts, batch, { place, direct, replyTo }, now);
 }

@@ -40,6 +40,8 @@ export async function showDecided(
   const pending = await pendingOfRun(q, first.runId);
   if (pending.length > 0) return;
   if (await resumeRun(q, first.runId, stop, now)) q.ring('dispatch');
+  // A call of a skill by the API belongs to no step of a run.
+  else if (first.step < 0) q.ring('skill');
 }
 
 async function showBatch(

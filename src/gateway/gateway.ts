@@ -41,6 +41,7 @@ import { createCleaner } from './cleaner.ts';
 import { watchClock } from './clock_watch.ts';
 import { createMetrics } from './metrics.ts';
 import { publishAgents } from './publish.ts';
+import { createSkillCalls } from './skill_calls.ts';
 import { skillRule } from './skill_rule.ts';
 import { createSkills, type Skills } from './skills.ts';
 
@@ -220,6 +221,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     count: metrics.count,
   });
   const dispatch = createDispatch({ db, clock, log, settings: () => settings, worker });
+  const skillCalls = createSkillCalls({
+    db,
+    clock,
+    log,
+    approvals,
+    tools: skills.tools,
+    secrets: options.secrets ?? (() => []),
+  });
   const expiry = createExpiry({ ...approvals, db, clock, log });
   const cleaner = createCleaner({ db, clock, log, dataDir, retention: () => config.retention });
   const http = createHttp({
@@ -240,6 +249,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     skills: {
       tools: skills.tools,
       ruleOf: ({ id }, person) => skillRule(db, settings.policies, id, person),
+      askForSkill: skillCalls.ask,
+      readCall: skillCalls.read,
     },
   });
 
@@ -253,6 +264,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   worker.start();
   dispatch.start();
   expiry.start();
+  skillCalls.start();
   cleaner.start();
   channels.start();
   const claimCode = await db.tx((q) => mintClaim(q, settings.admins.size, clock.now()));
@@ -291,6 +303,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         await dispatch.stop();
         await worker.stop();
         await expiry.stop();
+        await skillCalls.stop();
         cleaner.stop();
         clockWatch?.stop();
         await deliver.stop();

@@ -131,6 +131,7 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
   if (parts.skills) {
     const api = createSkillsApi({ db, clock, log, bodies, skills: parts.skills });
     app.get('/v1/skills', (c) => api.list(c.get('session')));
+    app.get('/v1/skills/calls/:approval', (c) => api.call(c.get('session'), c.req.param('approval')));
     app.post('/v1/skills/:name/execute', (c) => api.execute(c.get('session'), c.req.param('name'), c.req.raw));
   }
 

@@ -23,10 +23,11 @@ export interface HttpSkills {
   /** The strictest rule of admins and the person for the skill; it may only tighten what its class says. */
   ruleOf(tool: SkillTool, person: SignedIn): Promise<Verdict | undefined>;
   /**
-   * Puts a call to people and answers with the approval's id; absent while nobody can be asked. Throws a GatehouseError
-   * with words when this one cannot be asked.
+   * Puts a call to people and answers with the approval's id. Throws a GatehouseError with words when nobody can be asked.
    */
-  askForSkill?(person: SignedIn, tool: SkillTool, input: JsonObject): Promise<string>;
+  askForSkill(person: SignedIn, tool: SkillTool, input: JsonObject): Promise<string>;
+  /** What became of one; null when it is not this person's. */
+  readCall(person: SignedIn, approval: string): Promise<{ state: string; content: string | null } | null>;
 }
 
 export interface SkillsApiParts {
@@ -40,6 +41,8 @@ export interface SkillsApiParts {
 export interface SkillsApi {
   list(person: SignedIn | null): Promise<Response>;
   execute(person: SignedIn | null, name: string, request: Request): Promise<Response>;
+  /** What became of a call that people decide. */
+  call(person: SignedIn | null, approval: string): Promise<Response>;
 }
 
 export const skillsApiLimits = {
@@ -104,14 +107,9 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
   }
 
   async function ask(person: SignedIn, tool: SkillTool, input: JsonObject): Promise<Response> {
-    if (!skills.askForSkill)
-      return refuse(
-        503,
-        `${tool.id} changes something, so people must approve it, and nobody can be asked from here yet.`,
-      );
     try {
       const approval = await skills.askForSkill(person, tool, input);
-      return json({ approval }, 202);
+      return json({ approval, result: `/v1/skills/calls/${approval}` }, 202);
     } catch (error) {
       if (error instanceof GatehouseError) return refuse(503, error.message);
       throw error;
@@ -161,7 +159,16 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
     await db.tx((q) => addAudit(q, entry));
   }
 
-  return { list, execute };
+  async function call(person: SignedIn | null, approval: string): Promise<Response> {
+    if (!person) return unauthorized();
+    const found = await skills.readCall(person, approval);
+    if (!found) return refuse(404, 'There is no call of yours with this approval.');
+    const { state, content } = found;
+    if (state === 'done') return json({ state, result: parsed(content ?? '') }, 200);
+    return json(state === 'failed' ? { state, error: content } : { state }, 200);
+  }
+
+  return { list, execute, call };
 }
 
 /** The body itself, or what stands under `args` when that is all there is and the skill has no argument of that name. */

@@ -127,6 +127,7 @@ export async function askAndPark(work: Work, step: number, wanted: readonly Want
     agent: run.agent,
     binding: run.binding,
     place: run.place,
+    isShown: true,
     direct: conversation.audience === 'direct',
     replyTo: run.replyTo,
     requester: toolContext.person?.id ?? null,

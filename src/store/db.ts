@@ -26,7 +26,7 @@ export interface Transaction extends Query {
 }
 
 /** What may be waiting: one bell a stage, and `policy` when what people said about tools has changed. A lost ring costs latency only, since every stage also polls slowly. */
-export type Bell = 'dispatch' | 'run' | 'stop' | 'outbox' | 'journal' | 'policy';
+export type Bell = 'dispatch' | 'run' | 'stop' | 'outbox' | 'journal' | 'policy' | 'skill';
 
 export interface Db extends Query {
   readonly dialect: 'sqlite' | 'postgres';

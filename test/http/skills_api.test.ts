@@ -5,8 +5,11 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { decideById } from '../../src/approvals/api.ts';
+import type { ApprovalParts } from '../../src/approvals/parts.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { GatehouseError } from '../../src/base/errors.ts';
+import { createSkillCalls, type SkillCalls } from '../../src/gateway/skill_calls.ts';
 import type { HttpSkills } from '../../src/http/skills_api.ts';
 import { createToken } from '../../src/people/tokens.ts';
 import { createSandbox, type SandboxMode } from '../../src/sandbox/create_sandbox.ts';
@@ -16,6 +19,7 @@ import { createSkillTool } from '../../src/skills/tool.ts';
 import { ensureAccount } from '../../src/store/accounts.ts';
 import type { JsonObject } from '../../src/types/json.ts';
 import { ask } from '../support/ask.ts';
+import { becomes } from '../support/becomes.ts';
 import { createGate } from '../support/gate.ts';
 import { quietLog } from '../support/sandbox_world.ts';
 import { startGateway } from './support.ts';
@@ -66,7 +70,30 @@ async function world(t: TestContext, more: Partial<HttpSkills> & { mode?: Sandbo
     });
     return tool;
   });
-  const gateway = await startGateway(t, { skills: { tools: () => tools, ruleOf: async () => undefined, ...given } });
+  const approvals: ApprovalParts = {
+    settings: () => ({ language: 'en', timezone: 'UTC', admins: new Set<string>(), channels: new Map() }),
+    adapterOf: () => undefined,
+    count: () => {},
+  };
+  let calls: SkillCalls | undefined;
+  const gateway = await startGateway(t, {
+    skills: {
+      tools: () => tools,
+      ruleOf: async () => undefined,
+      askForSkill: (...asked) => calls!.ask(...asked),
+      readCall: (...asked) => calls!.read(...asked),
+      ...given,
+    },
+  });
+  calls = createSkillCalls({
+    db: gateway.db,
+    clock: systemClock,
+    log: quietLog,
+    approvals,
+    tools: () => tools,
+    secrets: () => [],
+  });
+  t.after(() => calls?.stop());
   t.after(async () => {
     await sandbox.close();
     rmSync(folder, { recursive: true, force: true });
@@ -77,7 +104,11 @@ async function world(t: TestContext, more: Partial<HttpSkills> & { mode?: Sandbo
     const answer = await ask(`${gateway.url}/v1/skills/${name}/execute`, { method: 'POST', headers: own, body });
     return [answer.status, JSON.parse(answer.text) as JsonObject] as const;
   };
-  return { ...gateway, cookie, headers, post, seen };
+  const get = async (path: string) => {
+    const answer = await ask(`${gateway.url}${path}`, { headers });
+    return [answer.status, JSON.parse(answer.text) as JsonObject] as const;
+  };
+  return { ...gateway, cookie, headers, post, get, seen, calls, approvals };
 }
 
 describe('/v1/skills', { timeout: 60_000 }, () => {
@@ -165,7 +196,10 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
         return 'approval-1';
       },
     });
-    assert.deepEqual(await post('writer', '{"x":1}'), [202, { approval: 'approval-1' }]);
+    assert.deepEqual(await post('writer', '{"x":1}'), [
+      202,
+      { approval: 'approval-1', result: '/v1/skills/calls/approval-1' },
+    ]);
     assert.deepEqual(asked, [['ada', 'writer', { x: 1 }]]);
     assert.deepEqual(await post('writer', '{"refuse":true}'), [503, { error: 'nobody could decide this' }]);
     const [status, body] = await post('killer', '{}');
@@ -173,11 +207,35 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
     assert.match(String(body.error), /^killer is dangerous: it runs only in a chat/);
   });
 
-  it('R97: without anybody to ask a mutating one is refused and does not run', async (t) => {
-    const { post } = await world(t);
-    const [status, body] = await post('writer', '{}');
-    assert.equal(status, 503);
-    assert.match(String(body.error), /people must approve it, and nobody can be asked from here yet/);
+  it('R97, R50: what people approve runs once, exactly as it was asked; what they deny does not', async (t) => {
+    const { post, get, db, calls, approvals } = await world(t);
+    await db.tx((q) => ensureAccount(q, 'web', { id: 'ada', name: 'Ada' }, 'p-ada', 1));
+    const [, first] = await post('writer', '{"x":1}');
+    const [, second] = await post('writer', '{"x":2}');
+    assert.deepEqual(await get(`/v1/skills/calls/${first.approval}`), [200, { state: 'pending' }]);
+    const decide = (id: unknown, choice: 'approve' | 'deny') =>
+      decideById(db, approvals, String(id), { choice, viewer: 'operator', reason: 'not now' }, 5);
+    assert.equal((await decide(first.approval, 'approve')).ok, true);
+    assert.equal((await decide(second.approval, 'deny')).ok, true);
+    calls.start();
+    await becomes(
+      () => get(`/v1/skills/calls/${first.approval}`),
+      ([, body]) => body.state === 'done',
+    );
+    const [, denied] = await becomes(
+      () => get(`/v1/skills/calls/${second.approval}`),
+      ([, body]) => body.state === 'failed',
+    );
+    assert.match(String(denied.error), /^writer was not run: denied by operator \(cli\).*"not now"/);
+    assert.deepEqual(
+      await db.all("select skill, input, is_error from skill_calls where state = 'finished' order by id"),
+      [
+        { skill: 'writer', input: '{"x":1}', is_error: 0 },
+        { skill: 'writer', input: '{"x":2}', is_error: 1 },
+      ],
+    );
+    assert.deepEqual((await get('/v1/skills/calls/0mfoobar'))[0], 404, 'nobody learns which ids exist');
+    assert.equal((await decide(first.approval, 'deny')).ok, false, 'it is decided');
   });
 
   it('R38: an admin’s rule tightens, an error while reading it blocks, and nothing loosens', async (t) => {
@@ -190,7 +248,7 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
     });
     assert.deepEqual(
       await Promise.all(['reader', 'failing', 'writer', 'slow'].map(async (name) => (await post(name, '{}'))[0])),
-      [403, 503, 503, 403],
+      [403, 202, 202, 403],
     );
   });
 
