@@ -4,14 +4,15 @@
  */
 import { DeliveryError } from '../../src/base/errors.ts';
 import { limits } from '../../src/base/limits.ts';
-import type { Adapter, AdapterContext, AdapterLimits, Features, Inbox } from '../../src/types/adapter.ts';
+import type { Adapter, AdapterContext, AdapterLimits, Features, Inbox, JournalBody } from '../../src/types/adapter.ts';
 import type { OutgoingMessage, SentMessage } from '../../src/types/message.ts';
 import { createApi } from './api.ts';
-import { bodyOf } from './line.ts';
+import { bodyOf, readRef, refOf } from './line.ts';
+import { buttonDataBytesMax } from './requests.ts';
 import { createRoom, type Room } from './room.ts';
 
 const features: Features = {
-  buttons: false,
+  buttons: true,
   edits: true,
   streaming: 'live',
   threads: false,
@@ -20,7 +21,7 @@ const features: Features = {
   files: false,
   history: false,
   directory: false,
-  ephemeral: false,
+  ephemeral: true,
   deletions: false,
   reconcile: 'idempotent',
 };
@@ -32,9 +33,9 @@ const adapterLimits: AdapterLimits = {
   directPerSecond: 100,
   groupPerMinute: 6_000,
   accountPerSecond: 5_000,
-  buttonsPerMessage: 0,
+  buttonsPerMessage: 100,
   buttonsPerRow: 8,
-  buttonDataBytes: 0,
+  buttonDataBytes: buttonDataBytesMax,
   fileBytesMax: 0,
 };
 
@@ -99,11 +100,10 @@ export function createWebAdapter(context: AdapterContext): Adapter {
     const room = roomOf(chat);
     const answerId = message.answerId ?? message.id;
     const at = room.startedAt(answerId) ?? clock.now();
-    const body = bodyOf({ who: 'bot', text: message.markdown, at, answerId });
-    const line = await stored(signal, () => journal.append(chat, message.id, body));
+    const line = await stored(signal, () => journal.append(chat, message.id, botLine(message, at, answerId)));
     room.linesChanged();
     room.finish(answerId);
-    return { ref: refOf(typeof line.body.at === 'number' ? line.body.at : at, message.id) };
+    return { ref: refOf(line), sentAt: line.createdAt };
   }
 
   return {
@@ -125,7 +125,7 @@ export function createWebAdapter(context: AdapterContext): Adapter {
     async edit(ref, message, signal) {
       const { chat } = message.place;
       const { at, key } = readRef(ref);
-      const body = bodyOf({ who: 'bot', text: message.markdown, at, answerId: message.answerId ?? key });
+      const body = botLine(message, at, message.answerId ?? key);
       const line = await stored(signal, () => journal.update(chat, key, body));
       if (!line) throw new DeliveryError('this line is gone', { outcome: 'not_sent', permanent: true });
       const room = roomOf(chat);
@@ -143,10 +143,6 @@ export function createWebAdapter(context: AdapterContext): Adapter {
   };
 }
 
-/** A line that is edited keeps its place in the order, also after a restart: the ref carries it. */
-const refOf = (at: number, key: string): string => `${at}:${key}`;
-
-function readRef(ref: string): { at: number; key: string } {
-  const cut = ref.indexOf(':');
-  return { at: Number(ref.slice(0, cut)), key: ref.slice(cut + 1) };
+function botLine({ markdown, question }: OutgoingMessage, at: number, answerId: string): JournalBody {
+  return bodyOf({ who: 'bot', text: markdown, at, answerId, ...(question ? { question } : {}) });
 }

@@ -1,13 +1,12 @@
 /** What the page asks for, below /chat. The core has checked Host, Origin and the session (rule 93). */
 import { messageOf } from '../../src/base/errors.ts';
-import { limits } from '../../src/base/limits.ts';
-import { wellFormed } from '../../src/base/safe_text.ts';
 import type { AdapterContext, ChannelRequest, Receipt } from '../../src/types/adapter.ts';
-import type { IncomingMessage } from '../../src/types/message.ts';
+import type { Decision, InboundEvent, IncomingMessage } from '../../src/types/message.ts';
 import { loadAssets } from './assets.ts';
 import { openEvents } from './events.ts';
 import { bodyOf, commandOf, lineOf, linesHtml } from './line.ts';
 import { pageHtml } from './page.ts';
+import { type Press, readMessage, readPress } from './requests.ts';
 import type { Room } from './room.ts';
 
 /** Lines shown when the page opens, and lines of one answer of the API. */
@@ -17,7 +16,7 @@ export interface ApiParts {
   context: AdapterContext;
   roomOf(chat: string): Room;
   /** Resolves when the event is stored; rejects when the page must send it again. */
-  accept(event: IncomingMessage): Promise<Receipt | undefined>;
+  accept(event: InboundEvent): Promise<Receipt | undefined>;
 }
 
 type Who = NonNullable<ChannelRequest['session']>;
@@ -40,6 +39,8 @@ export function createApi({ context, roomOf, accept }: ApiParts) {
         return events(request, session);
       case 'POST /api/messages':
         return post(request, session, null);
+      case 'POST /api/presses':
+        return press(request, session);
       case 'POST /api/stop':
         return post(request, session, '/stop');
       case 'POST /api/new':
@@ -101,6 +102,19 @@ export function createApi({ context, roomOf, accept }: ApiParts) {
     }
   }
 
+  /** The answer is for whoever pressed and nobody else (rule 46). The same id again is the same press. */
+  async function press(request: Request, who: Who): Promise<Response> {
+    const sent = await readPress(request);
+    if ('status' in sent) return problem(sent.status, sent.error);
+    try {
+      const receipt = await accept(pressEvent(who, sent, clock.now()));
+      return Response.json({ notice: receipt?.notice ?? null });
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'a press on the chat page could not be stored');
+      return problem(503, 'The gateway cannot take decisions right now. Nothing is decided; press again.');
+    }
+  }
+
   return {
     handle,
     close() {
@@ -125,28 +139,16 @@ function messageEvent({ account, name }: Who, id: string, line: { text: string; 
   };
 }
 
-type Sent = { id: string; text: string } | { status: 400 | 413 | 415; error: string };
-
-async function readMessage(request: Request, command: string | null): Promise<Sent> {
-  if (!request.headers.get('content-type')?.startsWith('application/json')) {
-    return { status: 415, error: 'Send JSON: {"id": "…", "text": "…"}.' };
-  }
-  const body: unknown = await request.json().catch(() => null);
-  const { id, text } = (typeof body === 'object' && body !== null ? body : {}) as { id?: unknown; text?: unknown };
-  if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{8,64}$/.test(id)) {
-    return { status: 400, error: '"id" must be 8 to 64 letters, digits, - or _, new for each message.' };
-  }
-  if (command !== null) return { id, text: command };
-  if (typeof text !== 'string' || text.trim() === '') return { status: 400, error: 'The message has no words.' };
-  if (text.length > limits.inboundTextCharsMax) {
-    const most = limits.inboundTextCharsMax.toLocaleString('en');
-    return {
-      status: 413,
-      error: `The message has ${text.length.toLocaleString('en')} characters; ${most} fit. Send it in parts.`,
-    };
-  }
-  // JSON lets through what no database takes.
-  return { id, text: wellFormed(text) };
+function pressEvent({ account, name }: Who, { id, ref, data }: Press, now: number): Decision {
+  return {
+    kind: 'decision',
+    key: `press:${account}:${id}`,
+    chat: { id: account, kind: 'direct' },
+    ref,
+    sender: { id: account, name, kind: 'human', membership: 'full' },
+    data,
+    sentAt: now,
+  };
 }
 
 /** `Last-Event-ID` is fresher than the address, which keeps the position of the first connection. */

@@ -5,8 +5,11 @@ import { sha256 } from '../../src/base/digest.ts';
 const types: Record<string, string> = {
   'chat.css': 'text/css; charset=utf-8',
   'lines.css': 'text/css; charset=utf-8',
+  'choices.css': 'text/css; charset=utf-8',
   'chat.js': 'text/javascript; charset=utf-8',
   'lines.js': 'text/javascript; charset=utf-8',
+  'choices.js': 'text/javascript; charset=utf-8',
+  'toasts.js': 'text/javascript; charset=utf-8',
   'unsent.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 };

@@ -40,7 +40,10 @@ export function pageHtml({ name, account, theme, after, lines, cut }: PageParts)
 <link rel="icon" href="/chat/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/chat/assets/chat.css">
 <link rel="stylesheet" href="/chat/assets/lines.css">
+<link rel="stylesheet" href="/chat/assets/choices.css">
+<link rel="modulepreload" href="/chat/assets/choices.js">
 <link rel="modulepreload" href="/chat/assets/lines.js">
+<link rel="modulepreload" href="/chat/assets/toasts.js">
 <link rel="modulepreload" href="/chat/assets/unsent.js">
 <script type="module" src="/chat/assets/chat.js"></script>
 </head>
@@ -75,7 +78,7 @@ ${cut ? '<p class="cut">Earlier messages are not shown here.</p>\n' : ''}${lines
 </form>
 <p class="hint"><span><kbd>Enter</kbd> send</span><span><kbd>Shift</kbd> <kbd>Enter</kbd> new line</span><span><kbd>Esc</kbd> stop</span><span><kbd>/help</kbd> commands</span></p>
 </footer>
-<div id="toasts" role="alert"></div>
+<div id="toasts"><div id="problems" role="alert"></div><div id="notices" role="status"></div></div>
 <noscript><p class="noscript">The chat needs JavaScript from this server. Nothing is loaded from anywhere else.</p></noscript>
 </body>
 </html>

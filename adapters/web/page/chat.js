@@ -1,5 +1,7 @@
 /** The page: what the person does, and the connection the answers come through. */
+import { startChoices } from './choices.js';
 import { isAnswering, putLine, putLive, showKnownLines, stay, toEnd } from './lines.js';
+import { toast } from './toasts.js';
 import { sendMessage, sendNow, startSending } from './unsent.js';
 
 const element = (id) => document.getElementById(id);
@@ -11,7 +13,6 @@ const silenceMs = 40_000;
 const pauseMsMax = 10_000;
 /** After sending, dots are shown until something is heard, but not for ever. */
 const expectMs = 10_000;
-const toastMs = 7_000;
 
 let after = Number(document.body.dataset.after);
 let source = null;
@@ -118,14 +119,6 @@ function showActivity() {
   if (element('status-text').textContent !== text) element('status-text').textContent = text;
   element('stop').hidden = !busy;
   stay();
-}
-
-function toast(text) {
-  const note = document.createElement('p');
-  note.className = 'toast';
-  note.textContent = text;
-  element('toasts').append(note);
-  setTimeout(() => note.remove(), toastMs);
 }
 
 /* Writing */
@@ -236,6 +229,7 @@ window.addEventListener('pageshow', (event) => {
 });
 
 showKnownLines();
+startChoices({ onSignedOut: showSignedOut });
 startSending({
   onSent: (path) => path === 'stop' && expect(false),
   onRefused(text, error) {

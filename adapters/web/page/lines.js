@@ -32,7 +32,7 @@ export function putLine({ html }) {
   const known = find(line.dataset.key);
   setTime(line);
   const bubble = live && (live.dataset.answer === line.dataset.answer || (farewell !== 0 && line.matches('.bot')));
-  if (known) known.replaceWith(line);
+  if (known) replace(known, line);
   else if (bubble) live.replaceWith(line);
   else {
     line.classList.add('fresh');
@@ -44,6 +44,17 @@ export function putLine({ html }) {
     live = null;
   }
   settle();
+}
+
+/** Whoever was at a button of the line by keyboard stays there, or with the line when the button is gone. */
+function replace(known, line) {
+  const focused = known.contains(document.activeElement) ? document.activeElement : null;
+  known.replaceWith(line);
+  if (!focused) return;
+  const { press } = focused.dataset;
+  const same = press ? line.querySelector(`[data-press="${CSS.escape(press)}"]`) : null;
+  if (!same) line.tabIndex = -1;
+  (same ?? line).focus({ preventScroll: true });
 }
 
 /** The person's own line, before the server has it. */

@@ -1,69 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, type TestContext, test } from 'node:test';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { findProgram, needs } from '../../support/needs.ts';
-import { type Chat, place, startChat } from './support.ts';
-
-const options = { skip: needs('chromium'), timeout: 60_000 };
-const waitMs = 10_000;
-
-let started: Promise<Browser> | null = null;
-after(async () => (await started)?.close());
-
-/** One browser for the file, one profile for each test. */
-function browser(): Promise<Browser> {
-  started ??= chromium.launch({
-    executablePath: findProgram('chromium') ?? 'chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-  });
-  return started;
-}
-
-interface Tab {
-  page: Page;
-  /** Errors of scripts and violations of the content policy. */
-  troubles: string[];
-  /** The words of the lines on the screen, in order. */
-  words(): Promise<string[]>;
-  write(text: string): Promise<void>;
-  /** Waits until this line is on the screen. */
-  sees(text: string): Promise<void>;
-  evaluate<T>(expression: string): Promise<T>;
-}
-
-async function openTab(t: TestContext, chat: Chat, profile: BrowserContextOptions = {}): Promise<Tab> {
-  const context = await (await browser()).newContext({ viewport: { width: 1000, height: 700 }, ...profile });
-  t.after(() => context.close());
-  const page = await context.newPage();
-  page.setDefaultTimeout(waitMs);
-  const tab = watch(page);
-  const link = await chat.http.signInLink({ channel: 'web', userId: 'ada', name: 'Ada', owner: false });
-  await page.goto(link);
-  await page.waitForURL('**/chat');
-  await connected(page);
-  return tab;
-}
-
-function watch(page: Page): Tab {
-  const troubles: string[] = [];
-  page.on('pageerror', (error) => troubles.push(error.message));
-  page.on('console', (message) => {
-    if (/Content Security Policy|refused/i.test(message.text())) troubles.push(message.text());
-  });
-  return {
-    page,
-    troubles,
-    words: () => page.locator('#log .line > div').allInnerTexts(),
-    async write(text) {
-      await page.fill('#words', text);
-      await page.keyboard.press('Enter');
-    },
-    sees: (text) => page.locator('#log .line', { hasText: text }).last().waitFor(),
-    evaluate: (expression) => page.evaluate(expression),
-  };
-}
-
-const connected = (page: Page) => page.waitForSelector('#link[data-state=up]');
+import { test } from 'node:test';
+import { place, startChat } from './support.ts';
+import { connected, openTab, options, watch } from './tab.ts';
 
 test('R93, R85: sign in by the link, write, watch the answer grow, read it whole', options, async (t) => {
   const chat = await startChat(t);

@@ -3,8 +3,8 @@ import type { TestContext } from 'node:test';
 import { adapter as plugin } from '../../../adapters/web/index.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createJournal } from '../../../src/store/journal.ts';
-import type { Adapter, Journal } from '../../../src/types/adapter.ts';
-import type { InboundEvent, IncomingMessage } from '../../../src/types/message.ts';
+import type { Adapter, Journal, Receipt } from '../../../src/types/adapter.ts';
+import type { Decision, InboundEvent, IncomingMessage, Question } from '../../../src/types/message.ts';
 import { type Gateway, startGateway } from '../../http/support.ts';
 import { silentLog } from '../../support/silent_log.ts';
 
@@ -16,10 +16,19 @@ export interface Chat extends Gateway {
   kept(): IncomingMessage[];
   /** The next message that arrives. */
   nextMessage(): Promise<IncomingMessage>;
+  /** Every press that arrived, redeliveries included. */
+  presses: Decision[];
+  nextPress(): Promise<Decision>;
+  /** What whoever presses is told; while it is not settled the press is under way. */
+  receipt: Promise<Receipt | undefined>;
   /** While set, nothing can be stored. */
   broken: boolean;
   /** Puts an answer into a chat as the outbox would. */
   answer(chat: string, id: string, markdown: string, answerId?: string): Promise<string>;
+  /** Puts a question there and returns its ref. */
+  ask(chat: string, id: string, markdown: string, buttons: Question['buttons']): Promise<string>;
+  /** Changes it as after a decision; no buttons close it. */
+  change(chat: string, ref: string, markdown: string, buttons?: Question['buttons']): Promise<void>;
 }
 
 export const place = (chat: string) => ({ channel: 'web', chat });
@@ -28,6 +37,7 @@ export async function startChat(t: TestContext): Promise<Chat> {
   const gateway = await startGateway(t);
   const journal = createJournal(gateway.db, systemClock, 'web');
   const waiting: ((message: IncomingMessage) => void)[] = [];
+  const waitingPresses: ((press: Decision) => void)[] = [];
   const adapter = plugin.create(
     {},
     {
@@ -45,6 +55,9 @@ export async function startChat(t: TestContext): Promise<Chat> {
     adapter,
     journal,
     arrived: [] as IncomingMessage[],
+    presses: [] as Decision[],
+    receipt: Promise.resolve(undefined) as Promise<Receipt | undefined>,
+    nextPress: () => new Promise<Decision>((resolve) => waitingPresses.push(resolve)),
     broken: false,
     kept: () => [...new Map(chat.arrived.map((message) => [message.key, message])).values()],
     nextMessage: () => new Promise<IncomingMessage>((resolve) => waiting.push(resolve)),
@@ -52,13 +65,27 @@ export async function startChat(t: TestContext): Promise<Chat> {
       const message = { id, place: place(to), markdown, ...(answerId === undefined ? {} : { answerId }) };
       return (await adapter.send(message, AbortSignal.timeout(5_000))).ref;
     },
+    async ask(to: string, id: string, markdown: string, buttons: Question['buttons']) {
+      const question = { card: `card-${id}`, buttons };
+      return (await adapter.send({ id, place: place(to), markdown, question }, AbortSignal.timeout(5_000))).ref;
+    },
+    async change(to: string, ref: string, markdown: string, buttons: Question['buttons'] = []) {
+      const question = { card: 'card', buttons };
+      await adapter.edit?.(ref, { id: 'edit', place: place(to), markdown, question }, AbortSignal.timeout(5_000));
+    },
   });
   await adapter.start({
     async accept(event: InboundEvent) {
       if (chat.broken) throw new Error('disk full');
+      if (event.kind === 'decision') {
+        chat.presses.push(event);
+        waitingPresses.shift()?.(event);
+        return chat.receipt;
+      }
       if (event.kind !== 'message') return;
       chat.arrived.push(event);
       waiting.shift()?.(event);
+      return undefined;
     },
   });
   chat.channels.push({ name: 'web', type: 'web', adapter });
