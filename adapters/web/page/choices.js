@@ -9,8 +9,6 @@ const pausesMs = [500, 1_500, 4_000];
 /** The changed line comes about when the answer does: so long the buttons stay as they are. */
 const settleMs = 600;
 
-/** Ids of presses whose answer never came, by what was pressed: pressed again, it is still that press. */
-const unanswered = new Map();
 /** Lines with a press under way. */
 const pressing = new Set();
 
@@ -60,9 +58,7 @@ export function startChoices({ onSignedOut }) {
 }
 
 async function send(ref, data) {
-  const name = `${ref} ${data}`;
-  const id = unanswered.get(name) ?? newId();
-  unanswered.set(name, id);
+  const id = newId();
   for (let tries = 0; ; tries++) {
     const response = await fetch('/chat/api/presses', {
       method: 'POST',
@@ -70,10 +66,7 @@ async function send(ref, data) {
       body: JSON.stringify({ id, ref, data }),
     }).catch(() => null);
     const { notice, error } = (await response?.json().catch(() => null)) ?? {};
-    if (response?.ok) {
-      unanswered.delete(name);
-      return { notice };
-    }
+    if (response?.ok) return { notice };
     if (response?.status === 401) return { signedOut: true };
     const hopeless = response && response.status < 500 && response.status !== 429;
     if (hopeless || tries === pausesMs.length)
