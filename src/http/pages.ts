@@ -1,4 +1,5 @@
 /** The few pages of the server itself. Everything interpolated is escaped by `html`. */
+import type { Context } from 'hono';
 import { html } from 'hono/html';
 
 type Markup = ReturnType<typeof html>;
@@ -48,6 +49,14 @@ ${body}
 export const howToSignIn = html`<p>This page belongs to the people of this gateway. Sign-in links are made on the machine it runs on:</p>
 <pre><code>${linkCommand}</code></pre>
 <p>The link works once, for 15 minutes.</p>`;
+
+/** Browsers get a page, programs get JSON. */
+export function pleaseSignIn(c: Context): Response | Promise<Response> {
+  const wantsPage = c.req.header('accept')?.includes('text/html') ?? false;
+  return wantsPage
+    ? c.html(noticePage('Please sign in', howToSignIn), 401)
+    : c.json({ error: 'Sign in first.', signedOut: true }, 401);
+}
 
 /** Opening the link only shows this form: a preview or a prefetch must not use the code up (rule 93). */
 export function redeemPage(code: string): Markup {

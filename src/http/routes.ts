@@ -7,10 +7,11 @@ import { messageOf } from '../base/errors.ts';
 import { redeemToken } from '../people/tokens.ts';
 import { readSession, type SignedIn } from '../store/sessions.ts';
 import type { ChannelRequest } from '../types/adapter.ts';
+import { createApprovalRoutes } from './approvals_routes.ts';
 import { createBodyBudget, headOf, readBounded } from './body.ts';
 import { readToken } from './cookies.ts';
 import { isForwarded, isLoopback, judge } from './guard.ts';
-import { howToSignIn, noticePage, pageHeaders } from './pages.ts';
+import { noticePage, pageHeaders, pleaseSignIn } from './pages.ts';
 import { createReadyCheck, readyBody } from './readiness.ts';
 import type { HttpParts } from './server.ts';
 import { createSignIn } from './sign_in.ts';
@@ -134,6 +135,11 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
     app.get('/v1/skills/calls/:approval', (c) => api.call(c.get('session'), c.req.param('approval')));
     app.post('/v1/skills/:name/execute', (c) => api.execute(c.get('session'), c.req.param('name'), c.req.raw));
   }
+  const approvals = createApprovalRoutes({ desk: parts.approvals, bodies });
+  app.get('/approvals', (c) => approvals.page(c, c.get('session')));
+  app.get('/approvals/assets/:name', (c) => approvals.asset(c));
+  app.get('/api/v1/approvals', (c) => approvals.list(c, c.get('session')));
+  app.post('/api/v1/approvals/:id', (c) => approvals.decide(c, c.get('session')));
 
   app.all('*', (c) => {
     const target = c.get('target');
@@ -146,12 +152,7 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
   async function chat(c: Context<Env>, below: string): Promise<Response> {
     const pages = parts.channels().filter(({ type }) => type === pageType);
     const session = c.get('session');
-    if (!session) {
-      const wantsPage = c.req.header('accept')?.includes('text/html') ?? false;
-      return wantsPage
-        ? c.html(noticePage('Please sign in', howToSignIn), 401)
-        : c.json({ error: 'Sign in first.', signedOut: true }, 401);
-    }
+    if (!session) return pleaseSignIn(c);
     const channel = pages.find(({ name }) => name === session.channel) ?? pages[0];
     if (!channel) return c.notFound();
     const who = channel.name === session.channel ? { account: session.userId, name: session.name } : null;

@@ -51,6 +51,10 @@ export async function startGateway(
     readiness: () => readiness,
     metrics: async () => '# HELP gatehouse_up 1\n',
     onOwner: async (who) => void owners.push(who),
+    approvals: {
+      list: async () => [],
+      decide: async () => ({ ok: false, why: 'unknown', words: 'There is no such approval.' }),
+    },
     ...options,
   });
   const { url } = await http.start();

@@ -209,7 +209,7 @@ element('theme').addEventListener('click', () => {
   // What the system says anyway is not kept, so that the page goes on following it.
   const ageS = (chosen === 'dark') === prefersDark ? 0 : 31_536_000;
   // biome-ignore lint/suspicious/noDocumentCookie: the server needs it to paint the first frame in the right colours
-  document.cookie = `gatehouse_theme=${chosen}; path=/chat; max-age=${ageS}; samesite=lax`;
+  document.cookie = `gatehouse_theme=${chosen}; path=/; max-age=${ageS}; samesite=lax`;
 });
 element('leave').addEventListener('click', async () => {
   signedOut = true;
