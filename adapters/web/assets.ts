@@ -9,6 +9,7 @@ const types: Record<string, string> = {
   'chat.js': 'text/javascript; charset=utf-8',
   'lines.js': 'text/javascript; charset=utf-8',
   'choices.js': 'text/javascript; charset=utf-8',
+  'waiting.js': 'text/javascript; charset=utf-8',
   'toasts.js': 'text/javascript; charset=utf-8',
   'unsent.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',

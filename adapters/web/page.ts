@@ -44,12 +44,14 @@ export function pageHtml({ name, account, theme, after, lines, cut }: PageParts)
 <link rel="modulepreload" href="/chat/assets/choices.js">
 <link rel="modulepreload" href="/chat/assets/lines.js">
 <link rel="modulepreload" href="/chat/assets/toasts.js">
+<link rel="modulepreload" href="/chat/assets/waiting.js">
 <link rel="modulepreload" href="/chat/assets/unsent.js">
 <script type="module" src="/chat/assets/chat.js"></script>
 </head>
 <body data-after="${after}" data-account="${escapeHtml(account)}">
 <header class="bar">
-<h1 class="brand"><img src="/chat/assets/icon.svg" alt="" width="24" height="24">Gatehouse</h1>
+<h1 class="brand"><img src="/chat/assets/icon.svg" alt="" width="24" height="24"><span>Gatehouse</span></h1>
+<nav class="pages" aria-label="Pages"><a href="/chat" aria-current="page">Chat</a><a href="/approvals">Approvals<span class="badge" id="waiting" hidden></span></a></nav>
 <p class="link" id="link" data-state="connecting"><span class="dot"></span><span id="link-label" role="status">Connecting</span></p>
 <nav class="tools" aria-label="Page">
 <button type="button" id="new" title="New conversation">${icons.compose}<span class="label">New</span></button>

@@ -14,6 +14,7 @@ import type { SignedIn } from '../../src/store/sessions.ts';
 import type { Adapter, ChannelRequest } from '../../src/types/adapter.ts';
 import { noFeatures } from '../support/no_features.ts';
 import { codeOf, cookieOf, redeem } from '../support/page_person.ts';
+import { createDesk } from './approvals_desk.ts';
 
 export interface Gateway {
   url: string;
@@ -51,10 +52,7 @@ export async function startGateway(
     readiness: () => readiness,
     metrics: async () => '# HELP gatehouse_up 1\n',
     onOwner: async (who) => void owners.push(who),
-    approvals: {
-      list: async () => [],
-      decide: async () => ({ ok: false, why: 'unknown', words: 'There is no such approval.' }),
-    },
+    approvals: createDesk(),
     ...options,
   });
   const { url } = await http.start();

@@ -3,6 +3,7 @@ import { startChoices } from './choices.js';
 import { isAnswering, putLine, putLive, showKnownLines, stay, toEnd } from './lines.js';
 import { toast } from './toasts.js';
 import { sendMessage, sendNow, startSending } from './unsent.js';
+import { lookSoon } from './waiting.js';
 
 const element = (id) => document.getElementById(id);
 const words = element('words');
@@ -34,11 +35,13 @@ function connect() {
   source.addEventListener('hello', () => {
     pauseMs = 500;
     showLink('up', 'Connected');
+    lookSoon();
     sendNow();
   });
   on('line', (line) => {
     after = Math.max(after, line.seq);
     if (line.who === 'bot') {
+      lookSoon();
       expect(false);
       if (document.hidden) document.title = `(${++unread}) Gatehouse`;
     }
