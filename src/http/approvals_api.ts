@@ -1,61 +1,41 @@
 /** `/api/v1/approvals`: the questions a person asked for or may decide, and deciding them (rules 47, 48, 93). */
 import type { Context } from 'hono';
+import { actorOf } from '../approvals/actor.ts';
+import { type ApprovalView, decideById, listApprovals } from '../approvals/api.ts';
+import { answerCharsMax } from '../approvals/decide.ts';
+import type { ApprovalParts } from '../approvals/parts.ts';
+import type { Clock } from '../base/clock.ts';
 import { visibleText, wellFormed } from '../base/safe_text.ts';
+import type { Db } from '../store/db.ts';
 import type { SignedIn } from '../store/sessions.ts';
-import type { ApprovalState } from '../types/approval.ts';
-import type { Place } from '../types/message.ts';
-import type { Approvers } from '../types/spec.ts';
+import type { Actor } from '../types/approval.ts';
+import { wordsFor } from '../words/index.ts';
 import { type BodyBudget, readBounded } from './body.ts';
 
 const listLimit = { standard: 50, most: 200 };
-const bodyBytesMax = 16 * 1024;
+const bodyBytesMax = 32 * 1024;
 const reasonCharsMax = 1_000;
-const decisions = ['approve', 'deny', 'always', 'always_exact', 'withdraw'] as const;
-export type DeskDecision = (typeof decisions)[number];
-
-export interface ApprovalView {
-  id: string;
-  code: string;
-  state: ApprovalState;
-  capability: string;
-  tool: string;
-  name: string;
-  /** JSON text, secrets masked. */
-  input: string;
-  message: string | null;
-  agent: string;
-  binding: string;
-  place: Place;
-  requester: { account: string; name: string };
-  approvers: Approvers;
-  dual: boolean;
-  signatures: { name: string; account: string; at: number }[];
-  createdAt: number;
-  expiresAt: number;
-  decidedBy: string | null;
-  decidedAt: number | null;
-  reason: string | null;
-  question: boolean;
-  options: string[] | null;
-  mayDecide: boolean;
-  grantable: 'any' | 'exact' | null;
-}
-
-/** What the server needs of the approvals; who acts is the account of the session or token. */
-export interface ApprovalDesk {
-  list(who: SignedIn, options: { state: 'pending' | 'decided'; limit: number }): Promise<ApprovalView[]>;
-  decide(who: SignedIn, id: string, decision: { choice: DeskDecision; reason: string | null }): Promise<Decided>;
-}
-export type Decided =
-  | { ok: true; state: ApprovalState }
-  | { ok: false; why: string; words: string; state?: ApprovalState; decidedBy?: string | null };
+const decisions = ['approve', 'deny', 'always', 'always_exact', 'withdraw', 'answer', 'skip'] as const;
 
 export interface ApprovalsApiParts {
-  desk: ApprovalDesk;
+  db: Db;
+  clock: Clock;
   bodies: BodyBudget;
+  approvals: ApprovalParts;
+  /** Everybody who signs in there is of the house: channels of the page, and no platform with guests. */
+  isPage(channel: string): boolean;
 }
 
-export function createApprovalsApi({ desk, bodies }: ApprovalsApiParts) {
+export function createApprovalsApi({ db, clock, bodies, approvals, isPage }: ApprovalsApiParts) {
+  /**
+   * Read anew for each request, as for each press (rule 47). What only a platform knows is not asked here: an account of
+   * one counts as a guest's, and as a member of no chat.
+   */
+  const actorFor = ({ channel, userId, name }: SignedIn): Promise<Actor> => {
+    const membership = isPage(channel) ? 'full' : 'guest';
+    return actorOf(db, approvals.settings(), channel, { id: userId, name, membership }, null);
+  };
+
   /** `?state=pending|decided&limit=N` → `{ approvals }`. */
   async function list(c: Context, who: SignedIn): Promise<Response> {
     const state = c.req.query('state') ?? 'pending';
@@ -63,65 +43,73 @@ export function createApprovalsApi({ desk, bodies }: ApprovalsApiParts) {
     const limit = Number(c.req.query('limit') ?? listLimit.standard);
     if (!Number.isInteger(limit) || limit < 1 || limit > listLimit.most)
       return c.json({ error: `"limit" is a number from 1 to ${listLimit.most}.` }, 400);
-    const approvals = await desk.list(who, { state, limit });
-    return c.json({ approvals: approvals.map(shown) });
+    const views = await listApprovals(db, approvals, await actorFor(who), { state, limit });
+    const { whyWithdrawn } = wordsFor(null, approvals.settings().language).questions;
+    return c.json({ approvals: views.map((view) => shown(view, whyWithdrawn)) });
   }
 
-  /** `{ decision, reason? }` → 200 `{ state }`, 403, 404, or 409 with the state it has and who decided. */
+  /**
+   * `{ decision, reason?, answer? }` → 200 `{ state, notice }`; `state` is pending where one of two has signed. Else 403,
+   * 404, 422 where nothing can be allowed for always, or 409 with the state it has and who decided.
+   */
   async function decide(c: Context, who: SignedIn): Promise<Response> {
     const read = await readBounded(c.req.raw, bodies, bodyBytesMax);
     if (read.request === null)
       return read.status === 413
-        ? c.json({ error: 'The request is larger than 16 KiB.' }, 413)
+        ? c.json({ error: 'The request is larger than 32 KiB.' }, 413)
         : c.json({ error: 'Too much is being sent at once. Try again.' }, 503, { 'Retry-After': '2' });
     const wanted = await readWanted(read.request).finally(read.release);
     if ('error' in wanted) return c.json(wanted, 400);
-    const outcome = await desk.decide(who, c.req.param('id') ?? '', wanted);
-    if (outcome.ok) return c.json({ state: outcome.state });
-    if (outcome.why === 'unknown') return c.json({ error: outcome.words }, 404);
-    if (outcome.why === 'not_entitled') return c.json({ error: outcome.words }, 403);
-    return c.json({ error: outcome.words, state: outcome.state ?? null, decidedBy: outcome.decidedBy ?? null }, 409);
+    const viewer = await actorFor(who);
+    const outcome = await decideById(db, approvals, c.req.param('id') ?? '', { ...wanted, viewer }, clock.now());
+    if (outcome.ok) return c.json({ state: outcome.state, notice: outcome.words });
+    const error = outcome.words;
+    if (outcome.why === 'unknown') return c.json({ error }, 404);
+    if (outcome.why === 'not_entitled') return c.json({ error }, 403);
+    if (outcome.why === 'not_grantable') return c.json({ error }, 422);
+    return c.json({ error, state: outcome.view?.state ?? null, decidedBy: outcome.view?.decidedBy ?? null }, 409);
   }
 
   return { list, decide };
 }
 
-type Wanted = { choice: DeskDecision; reason: string | null };
+type Wanted = { choice: (typeof decisions)[number]; reason: string | null; answer?: string };
 
 async function readWanted(request: Request): Promise<Wanted | { error: string }> {
   const body: unknown = await request.json().catch(() => null);
-  const { decision, reason } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  const choice = decisions.find((one) => one === decision);
+  const sent = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const choice = decisions.find((one) => one === sent.decision);
   if (choice === undefined) return { error: `Send JSON: {"decision": "${decisions.join('|')}", "reason": "…"}.` };
-  if (reason === undefined || reason === null || reason === '') return { choice, reason: null };
-  if (typeof reason !== 'string') return { error: '"reason" is a text.' };
-  if (reason.length > reasonCharsMax) return { error: `"reason" has at most ${reasonCharsMax} characters.` };
-  return { choice, reason: wellFormed(reason).trim() || null };
+  const reason = readText(sent.reason, reasonCharsMax);
+  const answer = readText(sent.answer, answerCharsMax);
+  if (reason === undefined) return { error: `"reason" is a text of at most ${reasonCharsMax} characters.` };
+  if (answer === undefined) return { error: `"answer" is a text of at most ${answerCharsMax} characters.` };
+  if (choice === 'answer' && answer === null) return { error: '"answer" holds the answer.' };
+  return { choice, reason, ...(answer === null ? {} : { answer }) };
 }
 
-/**
- * As people may be shown it: `arguments` is the input in lines, and what cannot be seen stands as escapes in every text
- * that somebody else wrote (rule 49).
- */
-function shown(view: ApprovalView) {
-  const seen = <T extends string | null>(text: T): T => (text === null ? text : (visibleText(text) as T));
+/** Null for none, undefined for what is no such text. */
+function readText(value: unknown, charsMax: number): string | null | undefined {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'string' || value.length > charsMax) return undefined;
+  return wellFormed(value).trim() || null;
+}
+
+/** As people may be shown it: what cannot be seen stands as escapes in every text that somebody else wrote (rule 49). */
+function shown(view: ApprovalView, whyWithdrawn: Readonly<Record<string, string>>): ApprovalView {
+  const seen = <T extends string | null>(text: T): T =>
+    (text === null ? text : visibleText(text, { keep: 'lines' })) as T;
   return {
     ...view,
     name: seen(view.name),
+    input: seen(view.input),
     message: seen(view.message),
-    reason: seen(view.reason),
+    answer: seen(view.answer),
+    options: view.options?.map(seen) ?? null,
+    // Why the gateway took it back is kept as a word of its own.
+    reason: seen((view.state === 'withdrawn' && whyWithdrawn[view.reason ?? '']) || view.reason),
     decidedBy: seen(view.decidedBy),
     requester: { ...view.requester, name: seen(view.requester.name) },
     signatures: view.signatures.map((one) => ({ ...one, name: seen(one.name) })),
-    arguments: visibleText(inLines(view.input), { keep: 'lines' }),
   };
-}
-
-function inLines(input: string): string {
-  try {
-    return JSON.stringify(JSON.parse(input), null, 2);
-  } catch {
-    // Masked or cut text need not be JSON.
-    return input;
-  }
 }

@@ -11,6 +11,8 @@ const types: Record<string, string> = {
   'cards.css': 'text/css; charset=utf-8',
   'approvals.js': 'text/javascript; charset=utf-8',
   'cards.js': 'text/javascript; charset=utf-8',
+  'actions.js': 'text/javascript; charset=utf-8',
+  'make.js': 'text/javascript; charset=utf-8',
 };
 
 /** Serves what the page loads; null for a name that is not ours. The browser asks each time whether its copy is good. */
@@ -48,6 +50,8 @@ export function approvalsPage(who: SignedIn, theme: string | null): Markup {
 <link rel="stylesheet" href="/approvals/assets/approvals.css">
 <link rel="stylesheet" href="/approvals/assets/cards.css">
 <link rel="modulepreload" href="/approvals/assets/cards.js">
+<link rel="modulepreload" href="/approvals/assets/actions.js">
+<link rel="modulepreload" href="/approvals/assets/make.js">
 <script type="module" src="/approvals/assets/approvals.js"></script>
 </head>
 <body data-account="${account}">

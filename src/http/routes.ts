@@ -135,7 +135,11 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
     app.get('/v1/skills/calls/:approval', (c) => api.call(c.get('session'), c.req.param('approval')));
     app.post('/v1/skills/:name/execute', (c) => api.execute(c.get('session'), c.req.param('name'), c.req.raw));
   }
-  const approvals = createApprovalRoutes({ desk: parts.approvals, bodies });
+  const approvals = createApprovalRoutes({
+    ...parts,
+    bodies,
+    isPage: (channel) => parts.channels().some(({ name, type }) => name === channel && type === pageType),
+  });
   app.get('/approvals', (c) => approvals.page(c, c.get('session')));
   app.get('/approvals/assets/:name', (c) => approvals.asset(c));
   app.get('/api/v1/approvals', (c) => approvals.list(c, c.get('session')));

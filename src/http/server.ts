@@ -2,12 +2,12 @@
 import type { Server } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { createAdaptorServer } from '@hono/node-server';
+import type { ApprovalParts } from '../approvals/parts.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatehouseError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Db, Transaction } from '../store/db.ts';
 import { mintLink, type SignedIn, type SignInLink } from '../store/sessions.ts';
-import type { ApprovalDesk } from './approvals_api.ts';
 import { bracketed, isWildcard, ownHosts } from './guard.ts';
 import type { Readiness } from './readiness.ts';
 import { createRoutes } from './routes.ts';
@@ -31,7 +31,7 @@ export interface HttpParts {
   onOwner(who: SignedIn, q: Transaction): Promise<void>;
   /** Without them there is no /v1/skills. */
   skills?: HttpSkills;
-  approvals: ApprovalDesk;
+  approvals: ApprovalParts;
 }
 
 export interface Http {

@@ -1,100 +1,196 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { ask } from '../support/ask.ts';
-import { createDesk, question } from './approvals_desk.ts';
+import { addPerson, addQuestion, decideAs, kept } from './questions.ts';
 import { startGateway } from './support.ts';
 
 const timeout = 20_000;
 
-async function open(t: Parameters<typeof startGateway>[0], desk = createDesk()) {
-  const gateway = await startGateway(t, { approvals: desk });
-  const cookie = await gateway.signIn('ada', { name: 'Ada' });
-  const get = async (path: string, headers: Record<string, string> = { cookie }) => {
-    const answer = await ask(`${gateway.url}${path}`, { headers });
-    return { status: answer.status, text: answer.text, headers: answer.headers };
+/** The gateway with Ada, who decides, Bob, who asks, Carol, an admin, and Mallory, who has nothing to do with it. */
+async function open(t: TestContext) {
+  const gateway = await startGateway(t);
+  const { db, url } = gateway;
+  await addPerson(db, 'ada', 'Ada');
+  await addPerson(db, 'bob', 'Bob');
+  await addPerson(db, 'carol', 'Carol', true);
+  await addPerson(db, 'mallory', 'Mallory');
+  const visitor = async (userId: string, name: string) => {
+    const cookie = await gateway.signIn(userId, { name });
+    const get = (path: string, headers: Record<string, string> = { cookie }) => ask(`${url}${path}`, { headers });
+    return {
+      cookie,
+      get,
+      async list(query = '') {
+        const answer = await get(`/api/v1/approvals${query}`);
+        return { status: answer.status, body: JSON.parse(answer.text) };
+      },
+      async ids(query = ''): Promise<string[]> {
+        const answer = await get(`/api/v1/approvals${query}`);
+        return JSON.parse(answer.text).approvals.map(({ id }: { id: string }) => id);
+      },
+      async decide(id: string, body: unknown, headers: Record<string, string> = { cookie }) {
+        const answer = await ask(`${url}/api/v1/approvals/${id}`, {
+          method: 'POST',
+          headers: { origin: url, 'content-type': 'application/json', ...headers },
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+        });
+        return { status: answer.status, body: answer.text.startsWith('{') ? JSON.parse(answer.text) : answer.text };
+      },
+    };
   };
-  const list = async (query = '') => {
-    const answer = await get(`/api/v1/approvals${query}`);
-    return { status: answer.status, body: JSON.parse(answer.text) };
-  };
-  const decide = async (id: string, body: unknown, headers: Record<string, string> = { cookie }) => {
-    const answer = await ask(`${gateway.url}/api/v1/approvals/${id}`, {
-      method: 'POST',
-      headers: { origin: gateway.url, 'content-type': 'application/json', ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    return { status: answer.status, body: answer.text.startsWith('{') ? JSON.parse(answer.text) : answer.text };
-  };
-  return { gateway, desk, cookie, get, list, decide };
+  return { gateway, db, visitor };
 }
 
-test('R93: the page and the API need a session', { timeout }, async (t) => {
-  const { get, decide, desk } = await open(t, createDesk(question('a1')));
+test('R93: the page and the API need a session and a page of ours', { timeout }, async (t) => {
+  const { db, visitor } = await open(t);
+  await addQuestion(db, 'a1');
+  const { get, decide, cookie } = await visitor('ada', 'Ada');
   const page = await get('/approvals', { accept: 'text/html' });
   assert.deepEqual([page.status, page.text.includes('Please sign in')], [401, true]);
   assert.equal((await get('/api/v1/approvals', {})).status, 401);
   assert.equal((await decide('a1', { decision: 'approve' }, {})).status, 401);
-  assert.equal((await decide('a1', { decision: 'approve' }, { origin: 'https://evil.example' })).status, 403);
-  assert.deepEqual(desk.asked, []);
+  assert.equal((await decide('a1', { decision: 'approve' }, { cookie, origin: 'https://evil.example' })).status, 403);
+  assert.equal((await kept(db, 'a1'))?.state, 'pending');
 });
 
-test('R49: a list shows what cannot be seen as escapes, arguments in lines', { timeout }, async (t) => {
-  const { list } = await open(
-    t,
-    createDesk(
-      question('a1', {
-        input: '{"path":"/a\u202e/b","say":"x\\ny"}',
-        message: 'harm\u200bless',
-        requester: { account: 'web:bob', name: 'B\u202eob' },
-      }),
-      question('a2', { input: 'not JSON \u0007' }),
-    ),
+test('R93: people see what they asked for or may decide, and nothing else', { timeout }, async (t) => {
+  const { db, visitor } = await open(t);
+  await addQuestion(db, 'a1');
+  await addQuestion(db, 'a2', { approvers: 'requester', requester: 'person-ada', requesterAccount: 'web:ada' });
+  await addQuestion(db, 'a3', { approvers: 'admins' });
+  await addQuestion(db, 'a4', { approvers: 'members' });
+  const [ada, bob, carol, mallory] = await Promise.all([
+    visitor('ada', 'Ada'),
+    visitor('bob', 'Bob'),
+    visitor('carol', 'Carol'),
+    visitor('mallory', 'Mallory'),
+  ]);
+  assert.deepEqual(await ada.ids(), ['a2', 'a1']);
+  assert.deepEqual(await bob.ids(), ['a4', 'a3', 'a1']);
+  assert.deepEqual(await carol.ids(), ['a3']);
+  assert.deepEqual(await mallory.ids(), []);
+  const seen = (await ada.list()).body.approvals[0];
+  assert.deepEqual(
+    [seen.mayDecide, seen.mayWithdraw, seen.requester],
+    [true, true, { account: 'web:ada', name: 'Ada' }],
   );
-  const { status, body } = await list();
-  assert.equal(status, 200);
-  const [first, second] = body.approvals;
-  assert.equal(first.arguments, '{\n  "path": "/a\\u202e/b",\n  "say": "x\\ny"\n}');
-  assert.equal(first.message, 'harm\\u200bless');
-  assert.equal(first.requester.name, 'B\\u202eob');
-  assert.equal(first.input, '{"path":"/a\u202e/b","say":"x\\ny"}');
-  assert.equal(second.arguments, 'not JSON \\u0007');
+
+  // The id of what one may not see is answered as one that does not exist.
+  const foreign = await mallory.decide('a1', { decision: 'approve' });
+  assert.equal(foreign.status, 404);
+  assert.deepEqual(foreign, await mallory.decide('nothing', { decision: 'approve' }));
+  assert.equal((await kept(db, 'a1'))?.state, 'pending');
 });
 
 test('a list is of one state and as long as asked for', { timeout }, async (t) => {
-  const decided = question('d1', { state: 'denied', decidedBy: 'Bob', decidedAt: 1, reason: 'too late' });
-  const { list } = await open(t, createDesk(question('a1'), question('a2'), decided));
-  const ids = async (query: string) => (await list(query)).body.approvals.map(({ id }: { id: string }) => id);
-  assert.deepEqual(await ids(''), ['a1', 'a2']);
-  assert.deepEqual(await ids('?state=pending&limit=1'), ['a1']);
+  const { db, visitor } = await open(t);
+  for (const id of ['a1', 'a2', 'd1']) await addQuestion(db, id);
+  await decideAs(db, 'ada', 'd1', 'deny', 'too late');
+  const { ids, list } = await visitor('ada', 'Ada');
+  assert.deepEqual(await ids(), ['a2', 'a1']);
+  assert.deepEqual(await ids('?state=pending&limit=1'), ['a2']);
   assert.deepEqual(await ids('?state=decided'), ['d1']);
+  const [decided] = (await list('?state=decided')).body.approvals;
+  assert.deepEqual([decided.state, decided.decidedBy, decided.reason], ['denied', 'Ada (web:ada)', 'too late']);
   for (const query of ['?state=all', '?limit=0', '?limit=201', '?limit=1.5', '?limit=x'])
     assert.equal((await list(query)).status, 400, query);
 });
 
-test('a decision is the account’s of the session, and each refusal has its status', { timeout }, async (t) => {
-  const { decide, desk } = await open(t, createDesk(question('a1'), question('a2')));
-  assert.deepEqual(await decide('a1', { decision: 'deny', reason: ' not today ', account: 'web:bob' }), {
-    status: 200,
-    body: { state: 'denied' },
+test('R49: names and words of others have nothing invisible, and a withdrawal says why', { timeout }, async (t) => {
+  const { db, visitor } = await open(t);
+  await addPerson(db, 'eve', 'E\u202eve');
+  await addQuestion(db, 'a1', {
+    requester: 'person-eve',
+    requesterAccount: 'web:eve',
+    name: 'clean\u200b',
+    message: 'harm\u200bless',
   });
-  assert.deepEqual(desk.asked, [{ account: 'web:ada', id: 'a1', choice: 'deny', reason: 'not today' }]);
+  await addQuestion(db, 'a2');
+  await decideAs(db, 'bob', 'a2', 'withdraw');
+  const { list } = await visitor('ada', 'Ada');
+  const [view] = (await list()).body.approvals;
+  assert.deepEqual(
+    [view.requester.name, view.name, view.message, view.input],
+    ['E\\u202eve', 'clean\\u200b', 'harm\\u200bless', '{\n  "folder": "/var/cache",\n  "older_than_days": 30\n}'],
+  );
+  const [withdrawn] = (await list('?state=decided')).body.approvals;
+  assert.deepEqual([withdrawn.state, withdrawn.reason], ['withdrawn', 'It was taken back.']);
+});
 
-  desk.refusal = { ok: false, why: 'decided', words: 'Bob has denied this.', state: 'denied', decidedBy: 'Bob' };
-  assert.deepEqual(await decide('a2', { decision: 'approve' }), {
-    status: 409,
-    body: { error: 'Bob has denied this.', state: 'denied', decidedBy: 'Bob' },
-  });
-  desk.refusal = { ok: false, why: 'not_entitled', words: 'Only an admin may decide this.' };
-  assert.deepEqual(await decide('a2', { decision: 'always' }), {
+test('R48: the account of the session decides, once; the next one hears who did', { timeout }, async (t) => {
+  const { db, visitor } = await open(t);
+  await addQuestion(db, 'a1', { approvers: ['web:ada', 'web:carol'] });
+  const [ada, bob, carol] = [await visitor('ada', 'Ada'), await visitor('bob', 'Bob'), await visitor('carol', 'Carol')];
+  assert.deepEqual(await bob.decide('a1', { decision: 'approve', account: 'web:ada' }), {
     status: 403,
-    body: { error: 'Only an admin may decide this.' },
+    body: { error: 'That is not yours to decide. One of these decides: web:ada, web:carol.' },
   });
-  desk.refusal = { ok: false, why: 'unknown', words: 'There is no such approval.' };
-  assert.equal((await decide('a3', { decision: 'approve' })).status, 404);
+  assert.equal((await kept(db, 'a1'))?.state, 'pending');
+  const denied = await ada.decide('a1', { decision: 'deny', reason: ' not today ' });
+  assert.deepEqual(denied, { status: 200, body: { state: 'denied', notice: 'Noted: denied.' } });
+  assert.deepEqual(
+    { ...(await kept(db, 'a1')) },
+    {
+      state: 'denied',
+      by: 'Ada (web:ada)',
+      reason: 'not today',
+      answer: null,
+    },
+  );
+  assert.deepEqual(await carol.decide('a1', { decision: 'approve' }), {
+    status: 409,
+    body: { error: 'Already denied by Ada (web:ada).', state: 'denied', decidedBy: 'Ada (web:ada)' },
+  });
+  assert.deepEqual({ ...(await kept(db, 'a1')) }.state, 'denied');
+});
+
+test('R43, R57: always allow where it is offered; of two people the first leaves it pending', {
+  timeout,
+}, async (t) => {
+  const { db, visitor } = await open(t);
+  const own = { approvers: 'requester', requester: 'person-ada', requesterAccount: 'web:ada' } as const;
+  await addQuestion(db, 'a1', { ...own, grantable: 'any' });
+  await addQuestion(db, 'a2', { ...own, grantable: 'exact' });
+  await addQuestion(db, 'a3', { dual: true });
+  const [ada, carol] = [await visitor('ada', 'Ada'), await visitor('carol', 'Carol')];
+  assert.equal((await ada.decide('a2', { decision: 'always' })).status, 422);
+  assert.equal((await ada.decide('a1', { decision: 'always' })).status, 200);
+  assert.equal((await ada.decide('a2', { decision: 'always_exact' })).status, 200);
+  const grants = await db.all('select person_id as person, arguments from grants order by arguments');
+  assert.deepEqual(
+    grants.map((one) => ({ ...one })),
+    [
+      { person: 'person-ada', arguments: null },
+      { person: 'person-ada', arguments: 'arguments' },
+    ],
+  );
+  await db.run("update accounts set paired_at = 1 where user_id = 'ada'");
+  assert.equal((await ada.decide('a3', { decision: 'approve' })).body.state, 'pending');
+  const [half] = (await ada.list()).body.approvals;
+  assert.deepEqual(
+    half.signatures.map(({ name, account }: { name: string; account: string }) => [name, account]),
+    [['Ada', 'web:ada']],
+  );
+  assert.equal((await carol.decide('a3', { decision: 'approve' })).body.state, 'approved');
+});
+
+test('R56: a question of the agent is answered or skipped by whom it asks', { timeout }, async (t) => {
+  const { db, visitor } = await open(t);
+  const asked = { kind: 'question', input: 'Which one?', options: ['red', 'green'] } as const;
+  for (const id of ['q1', 'q2']) await addQuestion(db, id, { ...asked, options: [...asked.options] });
+  const [ada, bob] = [await visitor('ada', 'Ada'), await visitor('bob', 'Bob')];
+  assert.equal((await ada.decide('q1', { decision: 'answer', answer: 'red' })).status, 404);
+  assert.equal((await bob.decide('q1', { decision: 'answer' })).status, 400);
+  assert.equal((await bob.decide('q1', { decision: 'answer', answer: 'blue' })).status, 200);
+  assert.equal((await kept(db, 'q1'))?.answer, 'blue');
+  assert.equal((await bob.decide('q2', { decision: 'skip' })).status, 200);
+  assert.equal((await kept(db, 'q2'))?.answer, null);
 });
 
 test('a decision of another shape decides nothing', { timeout }, async (t) => {
-  const { decide, desk } = await open(t, createDesk(question('a1')));
+  const { db, visitor } = await open(t);
+  await addQuestion(db, 'a1');
+  const { decide } = await visitor('ada', 'Ada');
   const wrong: unknown[] = [
     '',
     '{',
@@ -108,13 +204,14 @@ test('a decision of another shape decides nothing', { timeout }, async (t) => {
     { decision: 'deny', reason: 'x'.repeat(1_001) },
   ];
   for (const body of wrong) assert.equal((await decide('a1', body)).status, 400, JSON.stringify(body));
-  assert.equal((await decide('a1', { decision: 'deny', reason: 'x'.repeat(20_000) })).status, 413);
-  assert.deepEqual(desk.asked, []);
+  assert.equal((await decide('a1', { decision: 'deny', reason: 'x'.repeat(40_000) })).status, 413);
+  assert.equal((await kept(db, 'a1'))?.state, 'pending');
   assert.equal((await decide('a1', { decision: 'deny', reason: 'x'.repeat(1_000) })).status, 200);
 });
 
 test('R37: the page has no inline code, and its files are kept by the browser', { timeout }, async (t) => {
-  const { get, cookie } = await open(t);
+  const { visitor } = await open(t);
+  const { get, cookie } = await visitor('ada', 'Ada');
   const page = await get('/approvals', { cookie: `${cookie}; gatehouse_theme=dark` });
   assert.equal(page.status, 200);
   assert.match(String(page.headers['content-security-policy']), /default-src 'none'.*script-src 'self'/);
@@ -122,7 +219,7 @@ test('R37: the page has no inline code, and its files are kept by the browser', 
   assert.match(page.text, /data-account="web:ada"/);
   assert.doesNotMatch(page.text, /<script(?![^>]*src=)|style=|\son[a-z]+=/);
   const files = [...page.text.matchAll(/(?:href|src)="(\/approvals\/assets\/[^"]+)"/g)].map(([, path]) => path!);
-  assert.equal(files.length, 4);
+  assert.equal(files.length, 6);
   for (const path of files) {
     const first = await get(path);
     assert.equal(first.status, 200, path);

@@ -6,7 +6,7 @@ import { GatehouseError } from '../../src/base/errors.ts';
 import { createHttp } from '../../src/http/server.ts';
 import { ask } from '../support/ask.ts';
 import { silentLog } from '../support/silent_log.ts';
-import { createDesk } from './approvals_desk.ts';
+import { approvalParts } from './questions.ts';
 import { httpOnly, startGateway } from './support.ts';
 
 const echo = () => httpOnly(async ({ request }) => new Response(await request.text()));
@@ -193,7 +193,7 @@ test('a port in use is named together with its key', async (t) => {
     readiness: () => ({ store: { ok: true }, channels: [] }),
     metrics: async () => '',
     onOwner: async () => {},
-    approvals: createDesk(),
+    approvals: approvalParts,
   });
   await assert.rejects(second.start(), (error) => {
     assert.ok(error instanceof GatehouseError);

@@ -14,7 +14,7 @@ import type { SignedIn } from '../../src/store/sessions.ts';
 import type { Adapter, ChannelRequest } from '../../src/types/adapter.ts';
 import { noFeatures } from '../support/no_features.ts';
 import { codeOf, cookieOf, redeem } from '../support/page_person.ts';
-import { createDesk } from './approvals_desk.ts';
+import { approvalParts } from './questions.ts';
 
 export interface Gateway {
   url: string;
@@ -52,7 +52,7 @@ export async function startGateway(
     readiness: () => readiness,
     metrics: async () => '# HELP gatehouse_up 1\n',
     onOwner: async (who) => void owners.push(who),
-    approvals: createDesk(),
+    approvals: approvalParts,
     ...options,
   });
   const { url } = await http.start();

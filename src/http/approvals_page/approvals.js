@@ -32,7 +32,7 @@ async function refresh() {
   showLink('up', 'Live');
   showPending(element('pending'), pending, decided, { account: document.body.dataset.account, decide });
   const inPlace = new Set([...element('pending').children].map(({ dataset }) => dataset.id));
-  const past = decided.filter(({ id }) => !inPlace.has(id));
+  const past = decided.filter(({ id }) => !inPlace.has(id)).sort((a, b) => b.decidedAt - a.decidedAt);
   showDecided(element('decided'), past);
   element('past').hidden = past.length === 0;
   element('empty').hidden = inPlace.size > 0;
@@ -53,17 +53,17 @@ async function read(query) {
 /* Deciding */
 
 /** Resolves when the gateway has answered and the page shows what came of it. */
-async function decide(id, decision, reason) {
+async function decide(id, decision) {
   const response = await fetch(`/api/v1/approvals/${encodeURIComponent(id)}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ decision, ...(reason ? { reason } : {}) }),
+    body: JSON.stringify(decision),
   }).catch(() => null);
-  const { error, state } = (await response?.json().catch(() => null)) ?? {};
+  const { error, state, notice } = (await response?.json().catch(() => null)) ?? {};
   if (response?.status === 401) showSignedOut();
   else if (!response) toast('The gateway cannot be reached. Nothing is decided; try again.');
   else if (!response.ok) toast(error ?? `The gateway refused this (${response.status}).`);
-  else if (state === 'pending') toast('Signed. It waits for a second person.', 'notice');
+  else if (state === 'pending') toast(notice, 'notice');
   await refresh();
 }
 

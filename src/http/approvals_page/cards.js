@@ -3,6 +3,9 @@
  * where it is until the page is loaded again: nothing below it may move under a finger that is about to press.
  */
 
+import { actionsOf } from './actions.js';
+import { make } from './make.js';
+
 const minuteMs = 60_000;
 const units = [
   ['day', 86_400_000],
@@ -10,14 +13,6 @@ const units = [
   ['minute', minuteMs],
 ];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'short' });
-
-/** An element with classes, words and children. */
-function make(tag, className, ...children) {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  made.append(...children.filter((child) => child !== null && child !== undefined));
-  return made;
-}
 
 function timeOf(at) {
   const time = make('time');
@@ -77,13 +72,13 @@ function put(list, view, build) {
   const card = build();
   Object.assign(card.dataset, { id: view.id, version });
   if (!known) return void list.append(card);
-  const written = known.querySelector('.reason:not([hidden]) input')?.value;
+  const written = known.querySelector('.said_back:not([hidden]) input')?.value;
   const focused = known.contains(document.activeElement) ? document.activeElement : null;
   known.replaceWith(card);
-  const reason = card.querySelector('.reason');
-  if (written !== undefined && reason) {
-    reason.hidden = false;
-    reason.querySelector('input').value = written;
+  const form = card.querySelector('.said_back');
+  if (written !== undefined && form) {
+    form.hidden = false;
+    form.querySelector('input').value = written;
   }
   if (focused) takeFocus(card, focused);
 }
@@ -98,7 +93,14 @@ function takeFocus(card, focused) {
 }
 
 function openCard(view, parts) {
-  const card = make('article', 'card', heading(view), about(view), ...asked(view, true), deciders(view));
+  const card = make(
+    'article',
+    'card',
+    heading(view),
+    about(view),
+    ...asked(view, true),
+    view.question ? null : deciders(view),
+  );
   card.append(actionsOf(view, parts));
   card.setAttribute('aria-label', `${view.tool} of ${view.agent}`);
   return card;
@@ -110,6 +112,7 @@ function closedCard(view) {
 }
 
 function heading(view) {
+  if (view.question) return make('h3', '', make('span', 'capability', 'a question of the agent'));
   const tool = make('code', 'tool', view.tool);
   const from = make('span', 'capability', view.capability);
   const renamed = view.name === view.tool ? null : make('span', 'renamed', `the agent calls it ${view.name}`);
@@ -130,7 +133,8 @@ const placeOf = ({ place }) =>
 
 /** The call as it would run, and below it the agent's own words, marked as such (rule 49). */
 function asked(view, isOpen) {
-  const input = make('pre', 'arguments', view.arguments);
+  if (view.question) return [make('p', 'asks', view.input)];
+  const input = make('pre', 'arguments', view.input);
   input.tabIndex = 0;
   input.setAttribute('aria-label', 'Arguments');
   const said = view.message
@@ -139,91 +143,21 @@ function asked(view, isOpen) {
   return [isOpen ? make('p', 'label', 'Arguments') : null, input, said].filter(Boolean);
 }
 
-function deciders({ approvers, dual, requester, signatures }) {
-  const who = {
-    requester: `${requester.name || requester.account}, who asked`,
-    admins: 'an admin',
-    members: 'anybody in the chat',
-  };
-  const one = Array.isArray(approvers) ? approvers.join(', ') : (who[approvers] ?? String(approvers));
-  const line = make(
-    'p',
-    'deciders',
-    dual ? `Two people must approve, one of them an admin: ${one}` : `Decides: ${one}`,
-  );
+function deciders({ approvers, signatures }) {
+  const line = make('p', 'deciders', approvers);
   for (const { name, account, at } of signatures) {
     line.append(make('span', 'signed', `approved by ${name || account} `, timeOf(at)));
   }
   return line;
 }
 
-function outcomeOf({ state, decidedBy, decidedAt, reason }) {
-  const by = decidedBy ? ` by ${decidedBy} ` : ' ';
+function outcomeOf({ state, decidedBy, decidedAt, reason, question, answer }) {
+  const answered = answer === null ? 'skipped' : 'answered';
+  const said = question && state === 'approved' ? answered : state;
   return [
-    make('b', `state ${state}`, state),
-    by,
+    make('b', `state ${state}`, said),
+    decidedBy ? ` by ${decidedBy} ` : ' ',
     decidedAt ? timeOf(decidedAt) : null,
-    reason ? make('q', 'why', reason) : null,
+    (reason ?? answer) ? make('q', 'why', reason ?? answer) : null,
   ].filter(Boolean);
-}
-
-function actionsOf(view, { account, decide }) {
-  const actions = make('div', 'actions');
-  const act = (label, style, decision) => {
-    const button = make('button', `choice ${style}`, label);
-    button.type = 'button';
-    button.addEventListener('click', () => send(decision));
-    return button;
-  };
-  async function send(decision, reason) {
-    if (actions.getAttribute('aria-busy') === 'true') return;
-    setBusy(actions, true);
-    await decide(view.id, decision, reason);
-    setBusy(actions, false);
-  }
-  const mayWithdraw = view.requester.account === account;
-  if (view.question) actions.append(make('p', 'note', 'The agent asks its person; the answer is given in the chat.'));
-  else if (view.mayDecide) {
-    const reason = reasonForm((text) => send('deny', text));
-    const why = make('button', 'choice plain', 'Deny with a reason');
-    why.type = 'button';
-    why.addEventListener('click', () => {
-      reason.hidden = !reason.hidden;
-      if (!reason.hidden) reason.querySelector('input').focus();
-    });
-    const always = { any: ['Always allow', 'always'], exact: ['Always allow exactly this', 'always_exact'] }[
-      view.grantable
-    ];
-    actions.append(
-      act('Approve', 'approve', 'approve'),
-      act('Deny', 'deny', 'deny'),
-      ...(always ? [act(always[0], 'plain', always[1])] : []),
-      why,
-      ...(mayWithdraw ? [act('Withdraw', 'plain', 'withdraw')] : []),
-      reason,
-    );
-    return actions;
-  } else actions.append(make('p', 'note', 'Somebody else decides this.'));
-  if (mayWithdraw) actions.append(act('Withdraw', 'plain', 'withdraw'));
-  return actions;
-}
-
-function reasonForm(onSubmit) {
-  const input = make('input');
-  Object.assign(input, { type: 'text', maxLength: 1_000, placeholder: 'Reason, for the agent to read' });
-  input.setAttribute('aria-label', 'Reason');
-  const send = make('button', 'choice deny', 'Deny for this reason');
-  const form = make('form', 'reason', input, send);
-  form.hidden = true;
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    onSubmit(input.value.trim());
-  });
-  return form;
-}
-
-/** Not `disabled`: that would take the focus away from whoever presses by keyboard. */
-function setBusy(actions, busy) {
-  actions.setAttribute('aria-busy', String(busy));
-  for (const button of actions.querySelectorAll('button')) button.setAttribute('aria-disabled', String(busy));
 }
