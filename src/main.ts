@@ -66,6 +66,7 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
       timezone: loaded.config.gateway.timezone,
       language: loaded.config.gateway.language,
       factsOf: (channel) => gateway.settings().channels.get(channel),
+      approvals: gateway.approvals,
       version,
       startedAt,
       url: gateway.url,

@@ -3,6 +3,7 @@ import { GatehouseError, messageOf } from '../base/errors.ts';
 import { commandName } from '../base/program.ts';
 import { ConfigError, nearest } from '../config/issue.ts';
 import { accessCommands } from './access.ts';
+import { approvalsCommand } from './approvals.ts';
 import { helpOf, overview } from './help.ts';
 import { localCommands } from './local.ts';
 import { type Command, exitCodes, type Program, type Terminal, UsageError } from './program.ts';
@@ -26,6 +27,7 @@ const helpCommand: Command = {
 export const commands: readonly Command[] = [
   ...localCommands,
   ...remoteCommands,
+  approvalsCommand,
   ...accessCommands,
   skillsCommand,
   helpCommand,

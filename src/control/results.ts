@@ -1,5 +1,8 @@
 /** What the commands of the control socket answer, by name. `src/main.ts` implements them, the command line prints them. */
 
+import type { ApprovalView } from '../approvals/api.ts';
+import type { ApprovalState } from '../types/approval.ts';
+
 /** `reload`: the new configuration is in use. A bad file is a GatehouseError('config') and changes nothing. */
 export interface ReloadResult {
   /** Lines about the file: warnings, notices, keys that are not available yet, what takes effect only after a restart. */
@@ -76,6 +79,26 @@ export interface AuditResult {
     before?: unknown;
     after?: unknown;
   }[];
+}
+
+export type ShownApproval = ApprovalView;
+
+/** `approvals` with `{ action: 'list', all?, limit }`: pending ones first, each the newest first. */
+export interface ApprovalListResult {
+  approvals: ShownApproval[];
+}
+
+/** `approvals` with `{ action: 'show', id }`. */
+export interface ApprovalResult {
+  approval: ShownApproval;
+}
+
+/** `approvals` with `{ action: 'approve' | 'deny', id, reason? }`. */
+export interface ApprovalDecisionResult {
+  id: string;
+  /** `pending` where another person must approve too. */
+  state: ApprovalState;
+  notice: string;
 }
 
 /** `status` */

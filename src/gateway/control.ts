@@ -1,4 +1,5 @@
 /** What the commands of the control socket do. Those that need only the database work without a running gateway. */
+import type { ApprovalParts } from '../approvals/parts.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import { commandName } from '../base/program.ts';
@@ -25,6 +26,7 @@ import type { AdmissionFacts, Settings } from '../types/settings.ts';
 import { wordsFor } from '../words/index.ts';
 import type { ChannelReport } from './channels.ts';
 import { accessHandlers } from './control_access.ts';
+import { approvalHandlers } from './control_approvals.ts';
 
 export interface OfflineParts {
   db: Db;
@@ -33,6 +35,8 @@ export interface OfflineParts {
   language: string;
   /** Undefined = no such channel. */
   factsOf: (channel: string) => AdmissionFacts | undefined;
+  /** Of the running gateway. */
+  approvals?: ApprovalParts;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -42,6 +46,7 @@ export function offlineHandlers(parts: OfflineParts): Record<string, ControlHand
   const { db, now } = parts;
   return {
     ...accessHandlers(parts),
+    ...approvalHandlers(parts),
     async pair(args): Promise<PairListResult | PairResult> {
       if (args.action === 'list') {
         const pending = await listPairings(db, now());

@@ -66,6 +66,8 @@ export interface Gateway {
   url: string;
   db: Db;
   settings(): Settings;
+  /** For deciding questions outside of a chat. */
+  approvals: ApprovalParts;
   reports(): ChannelReport[];
   skills: Pick<Skills, 'remarks' | 'warnings'>;
   /** The code that makes somebody the first admin; null when there is one. Shown once. */
@@ -252,6 +254,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       askForSkill: skillCalls.ask,
       readCall: skillCalls.read,
     },
+    approvals,
   });
 
   const { url } = await http.start().catch(async (error) => {
@@ -283,6 +286,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     url,
     db,
     settings: () => settings,
+    approvals,
     reports: channels.reports,
     skills,
     claimCode,

@@ -145,6 +145,7 @@ test('help names every command, and explains each with options and examples', as
       'status',
       'usage',
       'stop',
+      'approvals',
       'token',
       'audit',
       'skills',

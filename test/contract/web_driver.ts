@@ -3,7 +3,7 @@ import { adapter as plugin } from '../../adapters/web/index.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Db } from '../../src/store/db.ts';
 import type { Adapter, Journal } from '../../src/types/adapter.ts';
-import type { Driver, Platform, Said, Seen, Spot } from './driver.ts';
+import type { Driver, Platform, Pressed, Said, Seen, Spot } from './driver.ts';
 
 const retryMs = 2_000;
 const alone = 'the page has one direct chat for each person and no groups';
@@ -24,6 +24,7 @@ export const webDriver: Driver = {
     'R82: a file over the limit is refused before it is fetched': 'the page takes no files yet',
     'R37, R84: words ping nobody': 'the page notifies nobody',
     'R21: a message for a thread stands in the thread and nowhere else': alone,
+    'R46: a press in a thread names the thread': alone,
     'an answer names the message it answers, and goes out without it': 'the page has no replies',
     'a reaction is put and taken back': 'the page has no reactions',
     'a send that could not reach the platform is certainly not sent': noPlatform,
@@ -80,6 +81,37 @@ function createPlatform(clock: Clock, db: Db): Platform {
     return { spot, messageId: `u:${id}`, isAcknowledged: () => isAcknowledged, acknowledged: () => done };
   }
 
+  const lineWith = async (chat: string, ref: string) => {
+    const lines = (await (await ask(chat, 'GET', '/api/messages')).json()) as { html: string }[];
+    return lines.map(({ html }) => html).find((html) => html.includes(`data-key="${ref.slice(ref.indexOf(':') + 1)}"`));
+  };
+  const buttonsOf = (html = '') =>
+    [...html.matchAll(/<button [^>]*data-press="([^"]*)">(.*?)<\/button>/g)].map(([, data, label]) => ({
+      data: unescaped(data!),
+      label: unescaped(label!),
+    }));
+
+  /** As the page does it: what stands on the line, again until it is taken. */
+  function press(spot: Spot, person: string, ref: string, label: string): Pressed {
+    const id = `press-${++serial}-of-this-test`;
+    const body = lineWith(spot.chat, ref).then((html) => {
+      const button = buttonsOf(html).find((one) => one.label === label);
+      if (!html || !button) throw new Error(`there is no button "${label}"`);
+      return JSON.stringify({ id, ref: unescaped(/data-ref="([^"]*)"/.exec(html)![1]!), data: button.data });
+    });
+    const once = async (): Promise<string | null> => {
+      for (;;) {
+        const answer = await ask(person, 'POST', '/api/presses', await body);
+        if (answer.status === 200) return ((await answer.json()) as { notice: string | null }).notice;
+        if (answer.status !== 503) throw new Error(`the press was answered ${answer.status}`);
+        await clock.sleep(retryMs, closing.signal);
+      }
+    };
+    const told = once();
+    told.catch(() => {});
+    return { told: () => told, again: () => void once().catch(() => {}) };
+  }
+
   /** Reads the event stream of a newly opened page until it shows what is wanted. */
   async function shows(spot: Spot, name: string, wanted: (data: { text?: string; html?: string }) => boolean) {
     const after = await journal.read(spot.chat, { latest: true, limit: 1 });
@@ -131,6 +163,8 @@ function createPlatform(clock: Clock, db: Db): Platform {
     },
     direct: (person) => ({ chat: person }),
     say,
+    press,
+    buttons: async (spot, ref) => buttonsOf(await lineWith(spot.chat, ref)).map(({ label }) => label),
     command: (spot, person, name, args) => say(spot, person, `/${name} ${args}`),
     redeliver(said) {
       const { id, person, text } = posted.get(said.messageId)!;
@@ -168,7 +202,8 @@ function createPlatform(clock: Clock, db: Db): Platform {
 }
 
 function seenOf(html: string): Seen {
-  const prose = html.slice(html.indexOf('<div class="prose">'), html.lastIndexOf('</div><footer>'));
+  const end = html.lastIndexOf(html.includes('<div class="choices"') ? '</div><div class="choices"' : '</div><footer>');
+  const prose = html.slice(html.indexOf('<div class="prose">'), end);
   const inside = (tag: string) =>
     [...prose.matchAll(new RegExp(`<${tag}(?: [^>]*)?>(.*?)</${tag}>`, 'gs'))].map(([, words]) => wordsOf(words!));
   const outsideBlocks = prose.replaceAll(/<figure class="code">.*?<\/figure>/gs, '');
