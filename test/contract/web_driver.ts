@@ -210,7 +210,8 @@ function seenOf(html: string): Seen {
   const links = [...prose.matchAll(/<a href="([^"]*)"[^>]*>(.*?)<\/a>/gs)];
   const labels = links.map(([, , label]) => wordsOf(label!));
   return {
-    text: wordsOf(prose),
+    // The first block begins no line of its own.
+    text: wordsOf(prose).replace(/^\n/, ''),
     bold: inside('strong'),
     italic: inside('em').filter((words) => !labels.some((label) => label.includes(words))),
     strike: inside('del'),
