@@ -4,6 +4,7 @@ import { sha256 } from '../../src/base/digest.ts';
 /** Everything the page loads. Small enough to be kept in memory; read once at start. */
 const types: Record<string, string> = {
   'chat.css': 'text/css; charset=utf-8',
+  'bar.css': 'text/css; charset=utf-8',
   'lines.css': 'text/css; charset=utf-8',
   'choices.css': 'text/css; charset=utf-8',
   'chat.js': 'text/javascript; charset=utf-8',

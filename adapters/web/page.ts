@@ -39,6 +39,7 @@ export function pageHtml({ name, account, theme, after, lines, cut }: PageParts)
 <title>Gatehouse</title>
 <link rel="icon" href="/chat/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/chat/assets/chat.css">
+<link rel="stylesheet" href="/chat/assets/bar.css">
 <link rel="stylesheet" href="/chat/assets/lines.css">
 <link rel="stylesheet" href="/chat/assets/choices.css">
 <link rel="modulepreload" href="/chat/assets/choices.js">
