@@ -85,5 +85,5 @@ test('R43: always allow is pressed once, and the tool asks no more', options, as
   await write('carol');
   await page.getByText('Done for carol.').waitFor();
   assert.deepEqual(calls, [{ to: 'bob' }, { to: 'carol' }]);
-  assert.equal(await page.locator('.line', { hasText: 'Approval needed' }).count(), 1);
+  assert.equal(await page.locator('.line', { hasText: 'Tool send_mail' }).count(), 1);
 });

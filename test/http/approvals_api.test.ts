@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { ensureAccount, setPaired } from '../../src/store/accounts.ts';
 import { ask } from '../support/ask.ts';
 import { addPerson, addQuestion, decideAs, kept } from './questions.ts';
-import { startGateway } from './support.ts';
+import { httpOnly, startGateway } from './support.ts';
 
 const timeout = 20_000;
 
@@ -14,8 +15,8 @@ async function open(t: TestContext) {
   await addPerson(db, 'bob', 'Bob');
   await addPerson(db, 'carol', 'Carol', true);
   await addPerson(db, 'mallory', 'Mallory');
-  const visitor = async (userId: string, name: string) => {
-    const cookie = await gateway.signIn(userId, { name });
+  const visitor = async (userId: string, name: string, channel = 'web') => {
+    const cookie = await gateway.signIn(userId, { name, channel });
     const get = (path: string, headers: Record<string, string> = { cookie }) => ask(`${url}${path}`, { headers });
     return {
       cookie,
@@ -172,6 +173,21 @@ test('R43, R57: always allow where it is offered; of two people the first leaves
     [['Ada', 'web:ada']],
   );
   assert.equal((await carol.decide('a3', { decision: 'approve' })).body.state, 'approved');
+});
+
+test('R57: on the page everybody is of the house; an account of a platform may be a guest there', {
+  timeout,
+}, async (t) => {
+  const { gateway, db, visitor } = await open(t);
+  gateway.channels.push({ name: 'web', type: 'web', adapter: httpOnly(async () => new Response()) });
+  await addQuestion(db, 'a1', { dual: true, approvers: ['web:ada', 'work:sam'] });
+  assert.deepEqual(await (await visitor('ada', 'Ada')).ids(), ['a1']);
+  const sam = await visitor('sam', 'Sam', 'work');
+  assert.deepEqual(await sam.ids(), []);
+  assert.equal((await sam.decide('a1', { decision: 'approve' })).status, 404);
+  await ensureAccount(db, 'work', { id: 'sam', name: 'Sam' }, 'person-sam', 1);
+  await setPaired(db, 'work', 'sam', 'cli', 1);
+  assert.deepEqual(await sam.ids(), ['a1']);
 });
 
 test('R56: a question of the agent is answered or skipped by whom it asks', { timeout }, async (t) => {

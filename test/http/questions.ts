@@ -16,7 +16,10 @@ export const approvalParts: ApprovalParts = {
     language: 'en',
     timezone: 'UTC',
     admins: new Set<string>(),
-    channels: new Map([['web', { threads: false, groupsNeedAdmission: false }]]),
+    channels: new Map([
+      ['web', { threads: false, groupsNeedAdmission: false }],
+      ['work', { threads: 'open', groupsNeedAdmission: false }],
+    ]),
   }),
   adapterOf: () => undefined,
   count() {},

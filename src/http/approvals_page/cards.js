@@ -49,7 +49,8 @@ export function showPending(list, pending, decided, parts) {
     const actions = card.querySelector('.actions');
     const focused = actions.contains(document.activeElement);
     actions.replaceChildren(outcome);
-    card.classList.add('closed');
+    // Decided between the two answers: the next one tells how.
+    if (view) card.classList.add('closed');
     if (focused) takeFocus(card, actions);
   }
 }
