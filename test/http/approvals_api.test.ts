@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { createToken } from '../../src/people/tokens.ts';
 import { ensureAccount, setPaired } from '../../src/store/accounts.ts';
 import { ask } from '../support/ask.ts';
 import { addPerson, addQuestion, decideAs, kept } from './questions.ts';
@@ -143,6 +144,25 @@ test('R48: the account of the session decides, once; the next one hears who did'
     body: { error: 'Already denied by Ada (web:ada).', state: 'denied', decidedBy: 'Ada (web:ada)' },
   });
   assert.deepEqual({ ...(await kept(db, 'a1')) }.state, 'denied');
+});
+
+test('R97: with a person’s token as with their session; a wrong one is nobody', { timeout }, async (t) => {
+  const { gateway, db } = await open(t);
+  await addQuestion(db, 'a1');
+  const order = { channel: 'web', userId: 'ada', label: '', lifeMs: null };
+  const { token } = await db.tx((q) => createToken(q, order, 'cli', Date.now()));
+  const url = `${gateway.url}/api/v1/approvals`;
+  const call = (bearer: string) =>
+    ask(`${url}/a1`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      body: '{"decision": "deny"}',
+    });
+  assert.equal((await call(`${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`)).status, 401);
+  const listed = await ask(url, { headers: { authorization: `Bearer ${token}` } });
+  assert.equal(JSON.parse(listed.text).approvals[0].id, 'a1');
+  assert.equal((await call(token)).status, 200);
+  assert.equal((await kept(db, 'a1'))?.by, 'Ada (web:ada)');
 });
 
 test('R43, R57: always allow where it is offered; of two people the first leaves it pending', {
