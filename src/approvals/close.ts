@@ -2,7 +2,7 @@
 import { newId } from '../base/ids.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { findAccount } from '../store/accounts.ts';
-import { type Approval, pendingOfRun, readBatch, readSignatures } from '../store/approvals.ts';
+import { type Approval, pendingOfRun, readBatch, readSignatures, withdrawApproved } from '../store/approvals.ts';
 import { addAudit } from '../store/audit.ts';
 import { type Card, cardsOfBatch } from '../store/cards.ts';
 import type { Query, Transaction } from '../store/db.ts';
@@ -42,6 +42,23 @@ export async function showDecided(
   if (await resumeRun(q, first.runId, stop, now)) q.ring('dispatch');
   // A call of a skill by the API belongs to no step of a run.
   else if (first.step < 0) q.ring('skill');
+}
+
+/** A changed definition withdraws what was approved, before it is asked anew (rule 50). */
+export async function withdrawReplaced(
+  q: Transaction,
+  parts: ApprovalParts,
+  replaced: readonly Approval[],
+  now: number,
+): Promise<void> {
+  const gone: Approval[] = [];
+  for (const approval of replaced) {
+    if (!(await withdrawApproved(q, approval.id, now))) continue;
+    await noteDecision(q, approval, 'gateway', 'withdrawn', now, 'changed');
+    parts.count('approvals_withdrawn');
+    gone.push(approval);
+  }
+  for (const batch of new Set(gone.map((approval) => approval.batch))) await showBatch(q, parts, batch, now, null);
 }
 
 async function showBatch(

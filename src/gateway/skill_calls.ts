@@ -4,6 +4,7 @@
  */
 import { askPeople } from '../approvals/ask.ts';
 import { argumentsText } from '../approvals/card.ts';
+import { withdrawReplaced } from '../approvals/close.ts';
 import { type ApprovalParts, parkedRunsMax } from '../approvals/parts.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatehouseError, messageOf } from '../base/errors.ts';
@@ -101,6 +102,7 @@ export function createSkillCalls(parts: {
     const tool = parts.tools().find(({ id }) => id === call.skill);
     // What runs is what was shown (rule 50).
     if (!tool || digestOf(tool, call.input) !== approval.digest) {
+      await db.tx((q) => withdrawReplaced(q, approvals, [approval], clock.now()));
       await finish(`${call.skill} was not run: it is another one now than the one that was approved. Ask again.`, true);
       return;
     }

@@ -131,7 +131,12 @@ async function runGroup(
         asked.filter(({ callId }) => callId === call.id),
       );
       if (judged.kind === 'ask')
-        outcome.wanted.push({ callId: call.id, tool: offered.own.id, questions: judged.questions });
+        outcome.wanted.push({
+          callId: call.id,
+          tool: offered.own.id,
+          questions: judged.questions,
+          replaced: judged.replaced,
+        });
       else if (judged.kind === 'result') outcome.results.push(refuse(work, call.id, judged.result.content));
       else runs.push({ call: one, ...(judged.answers ? { answers: judged.answers } : {}) });
     }

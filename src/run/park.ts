@@ -4,7 +4,7 @@
  */
 import { type Asking, approversElsewhere, askPeople, type NewQuestion, whyNobody } from '../approvals/ask.ts';
 import { argumentsText } from '../approvals/card.ts';
-import { lockRun } from '../approvals/close.ts';
+import { lockRun, withdrawReplaced } from '../approvals/close.ts';
 import { parkedRunsMax } from '../approvals/parts.ts';
 import { mask } from '../base/log.ts';
 import { enqueue, messagesOf } from '../outbox/enqueue.ts';
@@ -23,7 +23,8 @@ import { StopRequested, type Work } from './parts.ts';
 export type Verdict =
   | { kind: 'run'; answers?: (string | null)[] }
   | { kind: 'result'; result: ToolResult }
-  | { kind: 'ask'; questions: NewQuestion[] };
+  /** `replaced` were decided about what the tool was before. */
+  | { kind: 'ask'; questions: NewQuestion[]; replaced: readonly Approval[] };
 
 const defaultRule: Asking['rule'] = { approvers: 'requester', expiresMs: 72 * 3_600_000, waive: false };
 
@@ -48,6 +49,7 @@ export function judgeAsked(work: Work, decided: DecidedCall, asked: readonly App
     return {
       kind: 'ask',
       questions: questionsOf(work, decided, { definition, digest, argumentsDigest: argumentsDigest(call.input) }),
+      replaced: asked,
     };
   const notApproved = newest.find(({ state }) => state !== 'approved');
   if (notApproved) return { kind: 'result', result: refused(call.id, endWords(notApproved)) };
@@ -113,6 +115,7 @@ export interface Wanted {
   callId: string;
   tool: string;
   questions: NewQuestion[];
+  replaced: readonly Approval[];
 }
 
 /**
@@ -158,6 +161,12 @@ export async function askAndPark(work: Work, step: number, wanted: readonly Want
     await lockRun(q, run.id);
     if (text !== null) await showSoFar(q, work, text, now);
     await detachPieces(q, run.id);
+    await withdrawReplaced(
+      q,
+      parts.approvals,
+      wanted.flatMap(({ replaced }) => replaced),
+      now,
+    );
     await askPeople(q, parts.approvals, asking, questions, elsewhere, now);
     if (!(await parkRun(q, run.id, conversation.turns, work.activeMs()))) throw new StopRequested('asked');
     if (await hasNext(q, conversation.id)) q.ring('dispatch');

@@ -302,6 +302,16 @@ export async function closeApproval(q: Query, id: string, closing: Closing, now:
   return changed > 0;
 }
 
+/** What was approved is another tool now: the yes counts for nothing. */
+export async function withdrawApproved(q: Query, id: string, now: number): Promise<boolean> {
+  const changed = await q.run(
+    `update approvals set state = 'withdrawn', reason = 'changed', decided_by = null, decided_at = ? where id = ? and state = 'approved'`,
+    now,
+    id,
+  );
+  return changed > 0;
+}
+
 export interface Signature {
   personId: string;
   account: string;

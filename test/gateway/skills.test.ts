@@ -208,7 +208,7 @@ describe('skills of a gateway', bounded, () => {
     );
     assert.deepEqual(
       approvals.map(({ state }) => state),
-      ['approved', 'approved', 'pending'],
+      ['approved', 'withdrawn', 'pending'],
     );
     assert.equal(new Set(approvals.map(({ definition }) => definition)).size, 2);
     await anew();
