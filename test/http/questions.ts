@@ -35,11 +35,14 @@ export async function addPerson(db: Db, id: string, name: string, admin = false)
 export async function addQuestion(db: Db, id: string, change: Partial<NewApproval> = {}): Promise<void> {
   const now = Date.now();
   const place = change.place ?? { channel: 'web', chat: 'bob' };
-  const { id: conversationId } = await openConversation(
-    db,
-    { id: `conversation-${id}`, key: `key-${id}`, binding: 'page', place, audience: 'direct' },
-    now,
-  );
+  const conversation = {
+    id: `conversation-${id}`,
+    key: `key-${id}`,
+    binding: 'page',
+    place,
+    audience: 'direct' as const,
+  };
+  const { id: conversationId } = await db.tx((q) => openConversation(q, conversation, now));
   const run = {
     agent: 'helper',
     agentVersion: 1,
