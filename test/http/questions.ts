@@ -42,7 +42,7 @@ export async function addQuestion(db: Db, id: string, change: Partial<NewApprova
     place,
     audience: 'direct' as const,
   };
-  const { id: conversationId } = await db.tx((q) => openConversation(q, conversation, now));
+  const { id: conversationId } = await openConversation(db, conversation, now);
   const run = {
     agent: 'helper',
     agentVersion: 1,
@@ -52,7 +52,7 @@ export async function addQuestion(db: Db, id: string, change: Partial<NewApprova
     userId: 'bob',
     createdAt: now,
   };
-  await addRun(db, { ...run, id: `run-${id}`, conversationId });
+  await db.tx((q) => addRun(q, { ...run, id: `run-${id}`, conversationId }));
   await parkRun(db, `run-${id}`, 0, 0);
   await addApproval(db, {
     id,
