@@ -67,6 +67,8 @@ async function start(loaded: LoadedConfig, options: { open: boolean }): Promise<
       language: loaded.config.gateway.language,
       factsOf: (channel) => gateway.settings().channels.get(channel),
       approvals: gateway.approvals,
+      capabilities: gateway.capabilities,
+      policySettings: gateway.settings,
       version,
       startedAt,
       url: gateway.url,
@@ -175,6 +177,14 @@ async function offline(loaded: LoadedConfig, command: string, args: Record<strin
       timezone: config.gateway.timezone,
       language: config.gateway.language,
       factsOf: (channel) => plugins.adapters.find(({ type }) => type === config.channels[channel]?.type),
+      capabilities: () => plugins.capabilities,
+      policySettings: () => ({
+        policies: config.policies,
+        admins: new Set(config.admins),
+        timezone: config.gateway.timezone,
+        bindings: config.bindings,
+        agents: new Map(Object.values(config.agents).map((spec) => [spec.id, { spec }])),
+      }),
     })[command];
     if (!handler)
       throw new GatehouseError('unavailable', `${command} needs a running gateway`, {

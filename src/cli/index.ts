@@ -6,6 +6,7 @@ import { accessCommands } from './access.ts';
 import { approvalsCommand } from './approvals.ts';
 import { helpOf, overview } from './help.ts';
 import { localCommands } from './local.ts';
+import { policyCommands } from './policy.ts';
 import { type Command, exitCodes, type Program, type Terminal, UsageError } from './program.ts';
 import { remoteCommands } from './remote.ts';
 import { skillsCommand } from './skills.ts';
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   approvalsCommand,
   ...accessCommands,
   skillsCommand,
+  ...policyCommands,
   helpCommand,
 ];
 

@@ -2,6 +2,7 @@
 
 import type { ApprovalView } from '../approvals/api.ts';
 import type { ApprovalState } from '../types/approval.ts';
+import type { Effect, Verdict } from '../types/tool.ts';
 
 /** `reload`: the new configuration is in use. A bad file is a GatehouseError('config') and changes nothing. */
 export interface ReloadResult {
@@ -99,6 +100,75 @@ export interface ApprovalDecisionResult {
   /** `pending` where another person must approve too. */
   state: ApprovalState;
   notice: string;
+}
+
+export interface PolicyRuleResult {
+  capability: string;
+  tool: string;
+  verdict: Verdict;
+  origin: 'config' | 'run time';
+  /** Null when it stands in the configuration. */
+  setBy: string | null;
+  setAt: number | null;
+}
+
+/** `policy` with `{ action: 'list', person? }`. */
+export interface PolicyListResult {
+  admin: PolicyRuleResult[];
+  person: {
+    account: string;
+    own: PolicyRuleResult[];
+    /** What is always allowed; `exact`: with the same arguments only. Not valid once the tool has changed. */
+    grants: {
+      id: string;
+      agent: string;
+      capability: string;
+      tool: string;
+      exact: boolean;
+      isValid: boolean;
+      setBy: string;
+      setAt: number;
+    }[];
+  } | null;
+}
+
+/** `policy` with `{ action: 'set', capability, tool, verdict, person? }` or `{ action: 'unset', capability, tool, person? }`. */
+export interface PolicyChangeResult {
+  capability: string;
+  tool: string;
+  /** Null = no rule any more. */
+  verdict: Verdict | null;
+  before: Verdict | null;
+  /** Whose rule it is; null = everybody's. */
+  account: string | null;
+}
+
+/** `policy` with `{ action: 'forget', id }`. */
+export interface PolicyForgetResult {
+  id: string;
+  agent: string;
+  capability: string;
+  tool: string;
+  setBy: string;
+}
+
+/** `tools` with `{ agent, binding?, person?, audience? }`. */
+export interface ToolsResult {
+  agent: string;
+  binding: string | null;
+  audience: 'direct' | 'group';
+  account: string | null;
+  tools: {
+    capability: string;
+    tool: string;
+    /** What the model sees. */
+    name: string;
+    effect: Effect;
+    verdict: Verdict;
+    twoPeople: boolean;
+    /** The rule that decided. */
+    rule: string;
+  }[];
 }
 
 /** `status` */

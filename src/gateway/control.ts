@@ -27,8 +27,9 @@ import { wordsFor } from '../words/index.ts';
 import type { ChannelReport } from './channels.ts';
 import { accessHandlers } from './control_access.ts';
 import { approvalHandlers } from './control_approvals.ts';
+import { type PolicyParts, policyHandlers } from './control_policy.ts';
 
-export interface OfflineParts {
+export interface OfflineParts extends PolicyParts {
   db: Db;
   now: () => number;
   timezone: string;
@@ -47,6 +48,7 @@ export function offlineHandlers(parts: OfflineParts): Record<string, ControlHand
   return {
     ...accessHandlers(parts),
     ...approvalHandlers(parts),
+    ...policyHandlers(parts),
     async pair(args): Promise<PairListResult | PairResult> {
       if (args.action === 'list') {
         const pending = await listPairings(db, now());

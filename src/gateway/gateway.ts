@@ -33,6 +33,7 @@ import { freeForeignRuns, readRun } from '../store/runs.ts';
 import type { SignedIn } from '../store/sessions.ts';
 import { createValueStore } from '../store/values.ts';
 import { createPolicies } from '../tools/facts.ts';
+import type { CapabilityPlugin } from '../types/capability.ts';
 import type { Model } from '../types/model.ts';
 import type { Settings } from '../types/settings.ts';
 import { wordsFor } from '../words/index.ts';
@@ -68,6 +69,8 @@ export interface Gateway {
   settings(): Settings;
   /** For deciding questions outside of a chat. */
   approvals: ApprovalParts;
+  /** All that agents may have. */
+  capabilities(): readonly CapabilityPlugin[];
   reports(): ChannelReport[];
   skills: Pick<Skills, 'remarks' | 'warnings'>;
   /** The code that makes somebody the first admin; null when there is one. Shown once. */
@@ -287,6 +290,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     db,
     settings: () => settings,
     approvals,
+    capabilities,
     reports: channels.reports,
     skills,
     claimCode,

@@ -2,10 +2,11 @@
 import { newId } from '../base/ids.ts';
 import { inCode } from '../base/safe_text.ts';
 import { peopleOf } from '../people/links.ts';
+import type { Account } from '../store/accounts.ts';
 import { findOpenConversation, openConversation } from '../store/conversations.ts';
 import { type Grant, readGrants } from '../store/grants.ts';
 import { adminScope, readRules, readRulesOf } from '../store/tool_rules.ts';
-import { changeMode, changeRule, forgetGrant } from '../tools/change_policy.ts';
+import { changeMode, changeOwnRule, changeRule, forgetGrant } from '../tools/change_policy.ts';
 import { definitionOf } from '../tools/definition.ts';
 import { findTool, type KnownTool, knownTools } from '../tools/known.ts';
 import { type ToolRow, toolTable } from '../tools/tool_table.ts';
@@ -102,10 +103,9 @@ async function policy(context: CommandContext): Promise<string | null> {
   if (!account) return null;
   const change = readPolicy(args);
   if (change === null) return admin ? `${words.policyUsage}\n\n${words.policyUsageAdmin}` : words.policyUsage;
+  if (change.kind === 'set') return set(context, account, change);
   const people = await peopleOf(context.q, account.personId);
-  if (change.kind === 'list') return listed(context, people);
-  if (change.kind === 'forget') return forget(context, people, change.number);
-  return set(context, people, change);
+  return change.kind === 'list' ? listed(context, people) : forget(context, people, change.number);
 }
 
 async function listed({ q, parts, settings, words }: CommandContext, people: readonly string[]): Promise<string> {
@@ -159,7 +159,7 @@ async function forget(context: CommandContext, people: readonly string[], number
 
 async function set(
   context: CommandContext,
-  people: readonly string[],
+  account: Account,
   { tool: word, verdict, forAll }: Extract<Change, { kind: 'set' }>,
 ): Promise<string> {
   const { q, parts, settings, binding, words, admin, message, now } = context;
@@ -171,10 +171,7 @@ async function set(
   const { capability, tool } = found.found;
   const change = { capability, tool: tool.id, actor: actorOf(context) };
   if (forAll) await changeRule(q, { ...change, scope: adminScope, verdict }, now);
-  // What the same person said on a linked account gives way, or the new word would not count.
-  else
-    for (const [index, person] of people.entries())
-      await changeRule(q, { ...change, scope: person, verdict: index === 0 ? verdict : null }, now);
+  else await changeOwnRule(q, account.personId, { ...change, verdict }, now);
   const id = inCode(`${capability}/${tool.id}`);
   const said = words.policyVerdict[verdict ?? 'default'];
   const lines = [forAll ? words.policySetForAll(id, said) : words.policySet(id, said)];

@@ -2,6 +2,7 @@
  * Every change of what may run (rule 91): the rows, their audit row and the bell, in the transaction that is handed in.
  */
 import { newId } from '../base/ids.ts';
+import { peopleOf } from '../people/links.ts';
 import { addAudit } from '../store/audit.ts';
 import { type Conversation, setMode } from '../store/conversations.ts';
 import type { Transaction } from '../store/db.ts';
@@ -35,6 +36,18 @@ export async function changeRule(q: Transaction, change: RuleChange, now: number
   });
   q.ring('policy');
   return before;
+}
+
+/** Of a person; what the same human said on a linked account gives way, or the new word would not count. */
+export async function changeOwnRule(
+  q: Transaction,
+  personId: string,
+  change: Omit<RuleChange, 'scope'>,
+  now: number,
+): Promise<Verdict | null> {
+  const [own = personId, ...linked] = await peopleOf(q, personId);
+  for (const scope of linked) await changeRule(q, { ...change, scope, verdict: null }, now);
+  return changeRule(q, { ...change, scope: own }, now);
 }
 
 /** "Always allow" (rule 43). Audited apart from the decision it came with. */

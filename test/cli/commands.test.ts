@@ -149,6 +149,8 @@ test('help names every command, and explains each with options and examples', as
       'token',
       'audit',
       'skills',
+      'policy',
+      'tools',
       'help',
     ],
   );
