@@ -16,7 +16,15 @@ const timeout = 20_000;
 
 async function open(t: TestContext) {
   const handlers = () =>
-    offlineHandlers({ db, now: () => Date.now(), timezone: 'UTC', language: 'en', factsOf: () => undefined });
+    offlineHandlers({
+      db,
+      now: () => Date.now(),
+      timezone: 'UTC',
+      language: 'en',
+      factsOf: () => undefined,
+      capabilities: () => [],
+      policySettings: () => ({ policies: {}, admins: new Set(), timezone: 'UTC', bindings: [], agents: new Map() }),
+    });
   const { run, folder } = cli(t, valid, { offline: async (_loaded, command, args) => handlers()[command]?.(args) });
   const db: Db = await openStore(`sqlite:${join(folder, 'questions.db')}`);
   t.after(() => db.close());
