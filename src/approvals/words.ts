@@ -18,6 +18,8 @@ export interface Hearing {
   message: IncomingMessage;
   words: Words;
   now: number;
+  /** Somebody the gateway has met: a stranger learns nothing of codes (rule 14). */
+  isKnown: boolean;
   /** Who wrote it; asked only when the words mean a question. */
   actor: () => Promise<Actor>;
 }
@@ -55,7 +57,7 @@ export async function decideByWords(hearing: Hearing): Promise<Said | null> {
   if (reply?.code != null) {
     const approval = await findByCode(q, channel, chat, reply.code);
     if (approval) return (await isAfter(hearing, approval)) ? settle(hearing, approval, decidingOf(reply)) : null;
-    const isForUs = message.chat.kind === 'direct' || card !== null;
+    const isForUs = hearing.isKnown && (message.chat.kind === 'direct' || card !== null);
     return isForUs ? { notice: words.questions.noSuchCode(reply.code) } : null;
   }
   if (card) return replyToCard(hearing, card, text, reply);

@@ -75,6 +75,7 @@ export async function acceptReply(
     message,
     words,
     now,
+    isKnown: account !== null,
     actor: () => actorOf(q, settings, channel, message.sender, member),
   });
   if (said === null) return undefined;

@@ -46,3 +46,11 @@ test(
     assert.match(said(telegram, chat).join('\n'), /approved by Alice/);
   },
 );
+
+test('R14: a stranger who writes a code gets a pairing code and nothing else', bounded, async (t) => {
+  const { telegram, alice, chat } = await startWorld(t, { config: { binding: { access: { direct: 'pairing' } } } });
+  telegram.say(chat, alice, 'yes 4K7');
+  await telegram.waitForMessage(chat, /Ask an admin to admit you/);
+  await telegram.idle();
+  assert.equal(said(telegram, chat).length, 1);
+});
