@@ -23,7 +23,6 @@ async function answer(text: string): Promise<string> {
   return whole;
 }
 
-process.on('message', () => process.send?.({ rss: process.memoryUsage.rss() }));
 process.on('disconnect', () => process.exit());
 void bot.start({
   onStart: () => {

@@ -8,8 +8,8 @@ import { startTelegramEmulator } from '../emulators/telegram/index.ts';
 export type Order =
   /** N chats with one message in flight each, for `ms`. */
   | { do: 'flat_out'; chats: number; ms: number }
-  /** The same until `messages` were answered. */
-  | { do: 'count'; chats: number; messages: number; reportEvery: number }
+  /** Until `messages` were answered; each chat writes some and is followed by a new one. */
+  | { do: 'count'; chats: number; messages: number; messagesPerChat: number; reportEvery: number }
   /** `perSecond` messages over N chats in turn, for `ms`. */
   | { do: 'steady'; chats: number; perSecond: number; ms: number };
 
@@ -73,12 +73,22 @@ async function perform(order: Order): Promise<void> {
       }, 1000 / order.perSecond);
       return;
     }
+    let nextChat = order.chats;
+    const written = new Map<number, number>();
+    /** Who writes when this one was answered. */
+    const nextWriter = (index: number) => {
+      if (order.do !== 'count') return index;
+      const count = (written.get(index) ?? 1) + 1;
+      if (count <= order.messagesPerChat) written.set(index, count);
+      else written.delete(index);
+      return count <= order.messagesPerChat ? index : nextChat++;
+    };
     const over = () =>
       order.do === 'flat_out' ? performance.now() - begun > order.ms : answered + sentAt.size >= order.messages;
     onAnswer = (chat) => {
       answered += 1;
       if (order.do === 'count' && answered % order.reportEvery === 0) say({ kind: 'progress', answered });
-      if (!over()) write(chat - 1_000_000);
+      if (!over()) write(nextWriter(chat - 1_000_000));
       else if (sentAt.size === 0) resolve();
     };
     for (let index = 0; index < order.chats; index++) write(index);
