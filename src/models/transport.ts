@@ -112,6 +112,8 @@ function headersOf(given: RequestInit['headers'], leftOut: readonly string[], by
   return headers;
 }
 
+/** Pieces of an answer that wait to be read before no more are taken from the network. */
+const waitingMax = 16;
 /** Statuses that have no body. */
 const bodiless = [204, 205, 304];
 
@@ -122,62 +124,88 @@ function answerOf(
   options: FetchOptions,
 ): Response {
   const status = response.statusCode ?? 0;
+  const statusText = response.statusMessage ?? '';
   const headers = new Headers();
   const { rawHeaders } = response;
   for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] as string, rawHeaders[at + 1] ?? '');
-  const body = bodiless.includes(status) ? null : streamOf(response, signal, observer, options);
-  if (body === null) response.resume();
-  const answer = new Response(body, { status, statusText: response.statusMessage ?? '', headers });
+  const ok = status >= 200 && status < 300;
   if (observer) {
-    observer.answered = answer.ok;
+    observer.answered = ok;
     observer.onBytes();
   }
-  return answer;
+  if (bodiless.includes(status)) {
+    response.resume();
+    return new Response(null, { status, statusText, headers });
+  }
+  const reader = readerOf(response, signal, observer, options);
+  // Of an answer that is streamed the SDKs ask for nothing but these, and the body for nothing but its reader: a whole
+  // Response around a whole ReadableStream costs as much as the network does.
+  if (ok) return { ok, status, statusText, headers, body: { getReader: () => reader } } as unknown as Response;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: reader.cancel,
+  });
+  return new Response(body, { status, statusText, headers });
 }
 
-function streamOf(
+type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel' | 'releaseLock'>;
+
+/** One read at a time. */
+function readerOf(
   response: IncomingMessage,
   signal: AbortSignal | undefined,
   observer: Watch | undefined,
   options: FetchOptions,
-): ReadableStream<Uint8Array> {
+): Reader {
   const source = unpacked(response);
+  const waiting: Uint8Array[] = [];
   let left = options.answerBytesMax;
-  let over = false;
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        const fail = (error: unknown) => {
-          if (over) return;
-          over = true;
-          response.destroy();
-          controller.error(error);
-        };
-        source.on('data', (chunk: Buffer) => {
-          if (over) return;
-          left -= chunk.length;
-          observer?.onBytes();
-          if (left < 0) return fail(options.tooLarge());
-          controller.enqueue(chunk);
-          if ((controller.desiredSize ?? 0) <= 0) source.pause();
-        });
-        source.on('end', () => {
-          if (over) return;
-          over = true;
-          controller.close();
-        });
-        source.on('error', (error) =>
-          fail(signal?.aborted ? signal.reason : new TypeError('terminated', { cause: error })),
-        );
-      },
-      pull: () => void source.resume(),
-      cancel() {
-        over = true;
-        response.destroy();
-      },
-    },
-    { highWaterMark: 16 },
+  let end: { error?: unknown } | null = null;
+  let wake = () => {};
+  const finish = (how: { error?: unknown }) => {
+    if (end) return;
+    end = how;
+    if ('error' in how) {
+      waiting.length = 0;
+      response.destroy();
+    }
+    wake();
+  };
+  source.on('data', (chunk: Buffer) => {
+    if (end) return;
+    left -= chunk.length;
+    observer?.onBytes();
+    if (left < 0) return finish({ error: options.tooLarge() });
+    waiting.push(chunk);
+    if (waiting.length >= waitingMax) source.pause();
+    wake();
+  });
+  source.on('end', () => finish({}));
+  source.on('error', (error) =>
+    finish({ error: signal?.aborted ? signal.reason : new TypeError('terminated', { cause: error }) }),
   );
+  return {
+    async read() {
+      if (waiting.length === 0 && !end) {
+        source.resume();
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      const value = waiting.shift();
+      if (value) return { done: false, value };
+      if (end && 'error' in end) throw end.error;
+      return { done: true, value: undefined };
+    },
+    async cancel() {
+      finish({ error: new TypeError('the answer was cancelled') });
+    },
+    releaseLock() {},
+  };
 }
 
 /** We ask for plain bytes; some servers pack them all the same. */
