@@ -38,8 +38,10 @@ export async function openWork(
   const spec =
     current?.version === run.agentVersion ? current.spec : await readVersion(db, run.agent, run.agentVersion);
   if (!spec) throw new GatehouseError('not_found', `agent ${run.agent} version ${run.agentVersion} is not stored`);
-  const conversation = await readConversation(db, run.conversationId);
-  const account = await findAccount(db, run.place.channel, run.userId);
+  const [conversation, account] = await Promise.all([
+    readConversation(db, run.conversationId),
+    findAccount(db, run.place.channel, run.userId),
+  ]);
   const words = wordsFor(account?.language, settings.language);
   const direct = conversation.audience === 'direct';
   const person = account && { id: account.personId, name: account.name };

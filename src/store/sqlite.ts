@@ -2,7 +2,7 @@ import { GatehouseError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { createBells } from './bells.ts';
 import type { Bell, CommitHooks, Db, Param, Row, Transaction } from './db.ts';
-import { openConnection, prepareFile, type SqliteConnection } from './sqlite_connection.ts';
+import { openConnection, prepareFile } from './sqlite_connection.ts';
 
 const closuresPerCommitMax = 256;
 /** A batch holds the event loop no longer than this, give or take one closure and the commit. */
@@ -149,31 +149,22 @@ export async function openSqlite(path: string, options: { hooks?: CommitHooks; l
    * Between two transactions the writing connection sees what is committed, and it has the pages at hand; every commit
    * makes the other connection read them anew. Within one it is the other that must answer.
    */
-  async function read<T>(
-    sql: string,
-    fetch: (connection: SqliteConnection) => T,
-    write: (q: Transaction) => Promise<T>,
-  ): Promise<T> {
-    if (closed) throw new GatehouseError('store_unavailable', `The database ${path} is closed.`);
+  function read<T>(method: 'get' | 'all', sql: string, params: Param[]): Promise<T> {
+    if (closed) return Promise.reject(new GatehouseError('store_unavailable', `The database ${path} is closed.`));
     const connection = writer.database.inTransaction ? reader : writer;
-    return connection.reads(sql) ? fetch(connection) : tx(write);
+    try {
+      if (connection.reads(sql)) return Promise.resolve(connection[method](sql, params) as T);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return tx((q) => q[method](sql, ...params) as Promise<T>);
   }
 
   const db: Db = {
     dialect: 'sqlite',
     tx,
-    get: <T = Row>(sql: string, ...params: Param[]) =>
-      read(
-        sql,
-        (connection) => connection.get(sql, params) as T | undefined,
-        (q) => q.get<T>(sql, ...params),
-      ),
-    all: <T = Row>(sql: string, ...params: Param[]) =>
-      read(
-        sql,
-        (connection) => connection.all(sql, params) as T[],
-        (q) => q.all<T>(sql, ...params),
-      ),
+    get: <T = Row>(sql: string, ...params: Param[]) => read<T | undefined>('get', sql, params),
+    all: <T = Row>(sql: string, ...params: Param[]) => read<T[]>('all', sql, params),
     run: (sql, ...params) => tx((q) => q.run(sql, ...params)),
     onRing: bells.on,
     async ping() {

@@ -65,7 +65,13 @@ export function openConnection(path: string, readonly: boolean) {
   return {
     database,
     /** True when the statement changes nothing, so that a read-only connection can answer it. */
-    reads: (sql: string) => guard(path, () => prepare(sql).readonly),
+    reads(sql: string): boolean {
+      try {
+        return prepare(sql).readonly;
+      } catch (error) {
+        throw explained(path, error);
+      }
+    },
     get(sql: string, params: Param[]): Row | undefined {
       try {
         return prepare(sql).get(...params);

@@ -8,7 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { startBareBot, startGateway, startMeasuredGateway, startWorld, stop, type World } from './clients.ts';
+import {
+  type Client,
+  startBareBot,
+  startGateway,
+  startMeasuredGateway,
+  startWorld,
+  stop,
+  type World,
+} from './clients.ts';
 import { benchSandbox } from './sandbox.ts';
 import type { Report } from './world.ts';
 
@@ -68,41 +76,50 @@ function configFile(world: World, name: string): string {
 
 const round = (value: number, digits = 1) => value.toFixed(digits);
 
+type Done = Report & { kind: 'done' };
+
+/** Each in a world of its own: how fast it answers flat out, and how soon at a steady pace. */
+async function measure(start: (world: World) => Promise<Client>): Promise<{ flat: Done; steady: Done }> {
+  const world = await startWorld();
+  const client = await start(world);
+  await world.perform({ do: 'flat_out', chats, ms: flatMs / 5 });
+  const flat = await world.perform({ do: 'flat_out', chats, ms: flatMs });
+  const steady = await world.perform({ do: 'steady', chats, perSecond: 50, ms: steadyMs });
+  await client.stop();
+  await stop(world.child);
+  return { flat, steady };
+}
+
 async function compareWithBareBot(): Promise<void> {
-  const results: Record<string, { flat: Report & { kind: 'done' }; steady: Report & { kind: 'done' } }> = {};
-  for (const kind of ['bare', 'gateway'] as const) {
-    const world = await startWorld();
-    const client =
-      kind === 'bare' ? await startBareBot(world, 'bare_bot.ts') : await startGateway(configFile(world, 'compare'));
-    await world.perform({ do: 'flat_out', chats, ms: flatMs / 5 });
-    const flat = await world.perform({ do: 'flat_out', chats, ms: flatMs });
-    const steady = await world.perform({ do: 'steady', chats, perSecond: 50, ms: steadyMs });
-    results[kind] = { flat, steady };
-    await client.stop();
-    await stop(world.child);
+  const bare = await measure((world) => startBareBot(world, 'bare_bot.ts'));
+  const gateway = await measure((world) => startGateway(configFile(world, 'compare')));
+  const sdk = await measure((world) => startBareBot(world, 'bare_bot_sdk.ts'));
+  const perSecond = ({ flat }: { flat: Done }) => (flat.answered / flat.ms) * 1000;
+  for (const [name, baseline] of [
+    ['bare grammY', bare],
+    ['bare grammY with the AI SDK', sdk],
+  ] as const) {
+    const ratio = perSecond(gateway) / perSecond(baseline);
+    report({
+      what: `throughput, flat out, against ${name}`,
+      target: '≥ 0.5 ×',
+      measured: `${round(ratio, 2)} × (${round(perSecond(gateway), 0)}/s against ${round(perSecond(baseline), 0)}/s)`,
+      ok: ratio >= 0.5,
+    });
   }
-  const { bare, gateway } = results as Required<typeof results>;
-  const perSecond = (report: { answered: number; ms: number }) => (report.answered / report.ms) * 1000;
-  const ratio = perSecond(gateway!.flat) / perSecond(bare!.flat);
-  report({
-    what: 'throughput, flat out',
-    target: '≥ 0.5 × bare grammY',
-    measured: `${round(ratio, 2)} × (${round(perSecond(gateway!.flat), 0)}/s against ${round(perSecond(bare!.flat), 0)}/s)`,
-    ok: ratio >= 0.5,
-  });
   for (const [name, key, most] of [
     ['p50', 'p50', 10],
     ['p99', 'p99', 50],
   ] as const) {
-    const overhead = gateway!.steady[key] - bare!.steady[key];
+    const overhead = gateway.steady[key] - bare.steady[key];
     report({
       what: `overhead at 50 messages/s, ${name}`,
       target: `≤ ${most} ms`,
-      measured: `${round(overhead)} ms (${round(gateway!.steady[key])} against ${round(bare!.steady[key])}, ${round(gateway!.steady[key] / bare!.steady[key], 2)} ×)`,
+      measured: `${round(overhead)} ms (${round(gateway.steady[key])} against ${round(bare.steady[key])}, ${round(gateway.steady[key] / bare.steady[key], 2)} ×)`,
       ok: overhead <= most,
     });
   }
-  const lost = gateway!.flat.unanswered + gateway!.steady.unanswered;
+  const lost = gateway.flat.unanswered + gateway.steady.unanswered;
   report({ what: 'messages without an answer', target: '0', measured: String(lost), ok: lost === 0 });
 }
 
