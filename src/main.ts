@@ -163,21 +163,23 @@ function openInBrowser(link: string): void {
 }
 
 async function offline(loaded: LoadedConfig, command: string, args: Record<string, unknown>): Promise<unknown> {
-  const [{ openOwnStore }, { offlineHandlers }, plugins] = await Promise.all([
+  const [{ openOwnStore }, { offlineHandlers }, { skillsAtRest }, plugins] = await Promise.all([
     import('./store/open.ts'),
     import('./gateway/control.ts'),
+    import('./gateway/skills_at_rest.ts'),
     loadPlugins(),
   ]);
   const { config } = loaded;
   const { db, close } = await openOwnStore(config.storage.url, config.gateway.dataDir);
   try {
+    const skills = command === 'policy' || command === 'tools' ? await skillsAtRest(config, plugins) : [];
     const handler = offlineHandlers({
       db,
       now: () => systemClock.now(),
       timezone: config.gateway.timezone,
       language: config.gateway.language,
       factsOf: (channel) => plugins.adapters.find(({ type }) => type === config.channels[channel]?.type),
-      capabilities: () => plugins.capabilities,
+      capabilities: () => [...plugins.capabilities, ...skills],
       policySettings: () => ({
         policies: config.policies,
         admins: new Set(config.admins),

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { loadConfig } from '../../src/config/load.ts';
 import { type PolicyParts, policyHandlers } from '../../src/gateway/control_policy.ts';
+import { skillsAtRest } from '../../src/gateway/skills_at_rest.ts';
+import { plugins } from '../../src/plugins.ts';
 import { ensureAccount } from '../../src/store/accounts.ts';
 import type { Db } from '../../src/store/db.ts';
 import { allowAlways } from '../../src/tools/change_policy.ts';
 import { definitionOf } from '../../src/tools/definition.ts';
+import { contextWith, createFolders, valid as skill } from '../skills/support.ts';
 import { eachDatabase } from '../support/databases.ts';
 import { capabilityOf, idleTool } from '../support/tools.ts';
 import { cli, valid } from './support.ts';
@@ -194,3 +200,22 @@ billing     wipe    dangerous  block    permission_mode: mutating-with-confirm
     rule: 'admin: ask (set at run time)',
   });
 });
+
+test('R94: skills are decided about without a running gateway', async (t) => {
+  const { folder, write, root } = createFolders(t);
+  write({ 'a/skill.json': skill, 'a/run.sh': '#!/bin/sh\n' });
+  const loaded = loadConfig(folderFile(folder, root), {}, plugins);
+  const [offered] = await skillsAtRest(loaded.config, plugins);
+  assert.equal(offered?.id, 'skill:disk_cleaner');
+  assert.deepEqual(
+    offered.tools.map(({ id, effect }) => [id, effect]),
+    [['disk_cleaner', 'safe']],
+  );
+  await assert.rejects(offered.tools[0]!.call({}, contextWith([])), /in a running gateway only/);
+});
+
+function folderFile(folder: string, root: string): string {
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, `${valid}gateway: { data_dir: ${join(folder, 'data')} }\nskill_dirs: [${root}]\n`);
+  return file;
+}
