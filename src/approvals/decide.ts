@@ -1,5 +1,4 @@
 /** Decides one question: entitled, once, in one transaction with everything that follows (A2, rules 44 to 48, 57). */
-import { newId } from '../base/ids.ts';
 import { cleanName } from '../base/safe_text.ts';
 import { countAsOne } from '../people/links.ts';
 import {
@@ -11,7 +10,7 @@ import {
   type Signature,
 } from '../store/approvals.ts';
 import type { Query, Transaction } from '../store/db.ts';
-import { addGrant } from '../store/grants.ts';
+import { allowAlways } from '../tools/change_policy.ts';
 import type { Actor } from '../types/approval.ts';
 import { lockRun, noteDecision, showDecided } from './close.ts';
 import { expirePending } from './expire.ts';
@@ -130,17 +129,19 @@ async function decideCall(
     return { kind: 'signed', approval, again };
   }
   if (choice !== 'approve' && approval.requester !== null)
-    await addGrant(q, {
-      id: newId(now),
-      personId: approval.requester,
-      agent: approval.agent,
-      capability: approval.capability,
-      tool: approval.tool,
-      definition: approval.definition,
-      arguments: choice === 'always' ? null : approval.argumentsDigest,
-      setBy: actor.account,
-      setAt: now,
-    });
+    await allowAlways(
+      q,
+      {
+        personId: approval.requester,
+        agent: approval.agent,
+        capability: approval.capability,
+        tool: approval.tool,
+        definition: approval.definition,
+        arguments: choice === 'always' ? null : approval.argumentsDigest,
+        setBy: actor.account,
+      },
+      now,
+    );
   const others = signatures.filter((one) => one.personId !== signature.personId).map(({ account }) => account);
   return close(q, parts, approval, { state: 'approved', by: [...others, nameOf(actor)], reason: null, actor }, now);
 }

@@ -279,7 +279,7 @@ export async function parkedRuns(q: Query, conversationId: string): Promise<Run[
   return rows.map(runOf);
 }
 
-/** False when there is no active run to stop. */
+/** Also of a run that was decided and waits for its lane. False when there is none to stop. */
 export async function requestStop(
   q: Transaction,
   of: { run: string } | { conversation: string },
@@ -287,7 +287,8 @@ export async function requestStop(
 ): Promise<boolean> {
   const [column, id] = 'run' in of ? ['id', of.run] : ['conversation_id', of.conversation];
   const changed = await q.run(
-    `update runs set stop_requested = ? where ${column} = ? and state in ('queued', 'running')`,
+    `update runs set stop_requested = ? where ${column} = ?
+       and (state in ('queued', 'running') or (state = 'awaiting_approval' and resume_at is not null))`,
     how,
     id,
   );
