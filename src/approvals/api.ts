@@ -1,17 +1,10 @@
 /** Questions for the approvals page, the API and the command line: what somebody may see of them, and deciding there. */
-import {
-  type Approval,
-  listDecided,
-  listPending,
-  readApproval,
-  readSignatures,
-  type Signature,
-} from '../store/approvals.ts';
+import { type Approval, listApprovalRows, readApproval, readSignatures, type Signature } from '../store/approvals.ts';
 import type { Db, Query, Transaction } from '../store/db.ts';
 import type { Actor, ApprovalState, Choice } from '../types/approval.ts';
 import type { Place } from '../types/message.ts';
 import { type Words, wordsFor } from '../words/index.ts';
-import { whoDecides } from './card.ts';
+import { reasonText, whoDecides } from './card.ts';
 import { accountOf } from './close.ts';
 import { decideApproval } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
@@ -53,7 +46,7 @@ export interface ApprovalView {
 
 export type Viewer = Actor | 'operator';
 
-/** Looked through for what a person may see; older ones than these are found by the operator only. */
+/** Looked through for what a person may see, of what could be theirs. */
 const searchedMax = 1_000;
 
 /** Newest first. A person sees what they asked for or may decide (rule 93), the operator everything. */
@@ -63,8 +56,9 @@ export async function listApprovals(
   viewer: Viewer,
   options: { state: 'pending' | 'decided'; limit: number },
 ): Promise<ApprovalView[]> {
-  const read = options.state === 'pending' ? listPending : listDecided;
-  const rows = await read(q, viewer === 'operator' ? options.limit : Math.max(searchedMax, options.limit));
+  const concerned = viewer === 'operator' ? null : { people: viewer.people, account: viewer.account };
+  const limit = concerned === null ? options.limit : Math.max(searchedMax, options.limit);
+  const rows = await listApprovalRows(q, options.state, concerned, limit);
   const views: ApprovalView[] = [];
   for (const approval of rows) {
     if (views.length >= options.limit) break;
@@ -127,7 +121,7 @@ async function viewOf(
     expiresAt: approval.expiresAt,
     decidedBy: approval.decidedBy,
     decidedAt: approval.decidedAt,
-    reason: approval.reason,
+    reason: reasonText(approval, words.questions),
     mayDecide: pending && (approval.kind === 'question' ? isRequester(approval, actor) : mayDecide(approval, actor)),
     mayWithdraw: pending && (isRequester(approval, actor) || actor.admin),
     grantable: pending && isRequester(approval, actor) ? approval.grantable : null,

@@ -135,12 +135,15 @@ function endText(approval: Approval, timezone: string, { questions }: Words): st
       ? questions.ended(questions.state[state], when)
       : questions.decided(questions.state[state], literal(approval.decidedBy), when),
   );
-  if (approval.reason !== null) lines.push(questions.reason(literal(reasonText(approval.reason, questions))));
+  const reason = reasonText(approval, questions);
+  if (reason !== null) lines.push(questions.reason(literal(reason)));
   return lines;
 }
 
-function reasonText(reason: string, { whyWithdrawn }: Words['questions']): string {
-  return Object.hasOwn(whyWithdrawn, reason) ? whyWithdrawn[reason as keyof typeof whyWithdrawn] : reason;
+/** A reason of people as it is, one of ours in words. */
+export function reasonText({ state, reason }: Approval, { whyWithdrawn }: Words['questions']): string | null {
+  const isOurs = state === 'withdrawn' && reason !== null && Object.hasOwn(whyWithdrawn, reason);
+  return isOurs ? whyWithdrawn[reason as keyof typeof whyWithdrawn] : reason;
 }
 
 /** With a fence that nothing inside can end. */

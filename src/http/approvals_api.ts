@@ -9,7 +9,6 @@ import { visibleText, wellFormed } from '../base/safe_text.ts';
 import type { Db } from '../store/db.ts';
 import type { SignedIn } from '../store/sessions.ts';
 import type { Actor } from '../types/approval.ts';
-import { wordsFor } from '../words/index.ts';
 import { type BodyBudget, readBounded } from './body.ts';
 
 const listLimit = { standard: 50, most: 200 };
@@ -44,8 +43,7 @@ export function createApprovalsApi({ db, clock, bodies, approvals, isPage }: App
     if (!Number.isInteger(limit) || limit < 1 || limit > listLimit.most)
       return c.json({ error: `"limit" is a number from 1 to ${listLimit.most}.` }, 400);
     const views = await listApprovals(db, approvals, await actorFor(who), { state, limit });
-    const { whyWithdrawn } = wordsFor(null, approvals.settings().language).questions;
-    return c.json({ approvals: views.map((view) => shown(view, whyWithdrawn)) });
+    return c.json({ approvals: views.map(shown) });
   }
 
   /**
@@ -96,7 +94,7 @@ function readText(value: unknown, charsMax: number): string | null | undefined {
 }
 
 /** As people may be shown it: what cannot be seen stands as escapes in every text that somebody else wrote (rule 49). */
-function shown(view: ApprovalView, whyWithdrawn: Readonly<Record<string, string>>): ApprovalView {
+function shown(view: ApprovalView): ApprovalView {
   const seen = <T extends string | null>(text: T): T =>
     (text === null ? text : visibleText(text, { keep: 'lines' })) as T;
   return {
@@ -107,7 +105,7 @@ function shown(view: ApprovalView, whyWithdrawn: Readonly<Record<string, string>
     answer: seen(view.answer),
     options: view.options?.map(seen) ?? null,
     // Why the gateway took it back is kept as a word of its own.
-    reason: seen((view.state === 'withdrawn' && whyWithdrawn[view.reason ?? '']) || view.reason),
+    reason: seen(view.reason),
     decidedBy: seen(view.decidedBy),
     requester: { ...view.requester, name: seen(view.requester.name) },
     signatures: view.signatures.map((one) => ({ ...one, name: seen(one.name) })),

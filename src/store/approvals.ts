@@ -238,17 +238,25 @@ export async function pendingShownIn(q: Query, channel: string, chat: string): P
   return rows.map(approvalOf);
 }
 
-export async function listPending(q: Query, limit: number): Promise<Approval[]> {
-  const rows = await q.all<ApprovalRow>(
-    `select * from approvals where state = 'pending' order by id desc limit ?`,
-    limit,
-  );
-  return rows.map(approvalOf);
+/** Whose questions are looked for: what these people asked, and everything that others than its requester may decide. */
+export interface Concerned {
+  people: readonly string[];
+  account: string;
 }
 
-export async function listDecided(q: Query, limit: number): Promise<Approval[]> {
+/** Newest first; `of` null = all. */
+export async function listApprovalRows(
+  q: Query,
+  state: 'pending' | 'decided',
+  of: Concerned | null,
+  limit: number,
+): Promise<Approval[]> {
+  const which = state === 'pending' ? "state = 'pending'" : "state <> 'pending'";
+  const places = (of?.people ?? []).map(() => '?').join(', ') || 'null';
+  const theirs = `and (requester in (${places}) or requester_account = ? or approvers <> ? or dual = 1)`;
   const rows = await q.all<ApprovalRow>(
-    `select * from approvals where state <> 'pending' order by id desc limit ?`,
+    `select * from approvals where ${which} ${of ? theirs : ''} order by id desc limit ?`,
+    ...(of ? [...of.people, of.account, JSON.stringify('requester')] : []),
     limit,
   );
   return rows.map(approvalOf);
