@@ -24,6 +24,7 @@ writeFileSync(
     models: { main: { provider: 'demo' } },
     channels: { local: { type: 'web' } },
     agents: { helper: { name: 'Helper', model: 'main', instructions: 'You help.', capabilities: ['clock'] } },
+    policies: { __builtin__: { store_set: 'ask' } },
     bindings: [{ id: 'page', agent: 'helper', channel: 'local', where: { direct: true } }],
   }),
 );
@@ -50,8 +51,10 @@ try {
     await page.keyboard.press('Enter');
     await page.getByText(answer).last().waitFor();
   };
-  await write('Hello! What are you?', /demo/i);
-  await write('call store_set {"key": "favourite colour", "value": "green"}', /store_set|stored|saved/i);
+  await write('which tools?', /store_get/i);
+  const asked = { key: 'favourite colour', value: 'green', _approval_message: 'I would like to remember your colour.' };
+  await write(`call store_set ${JSON.stringify(asked)}`, /Approval needed/);
+  await page.getByRole('button', { name: 'Approve' }).waitFor();
   await page.waitForTimeout(600);
   await page.screenshot({
     path: process.argv.find((word) => word.endsWith('.png')) ?? join(root, 'docs', 'chat-page.png'),
