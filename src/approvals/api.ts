@@ -4,7 +4,7 @@ import type { Db, Query, Transaction } from '../store/db.ts';
 import type { Actor, ApprovalState, Choice } from '../types/approval.ts';
 import type { Place } from '../types/message.ts';
 import { type Words, wordsFor } from '../words/index.ts';
-import { reasonText, whoDecides } from './card.ts';
+import { plainText, reasonText, whoDecides } from './card.ts';
 import { accountOf } from './close.ts';
 import { decideApproval } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
@@ -112,7 +112,7 @@ async function viewOf(
     binding,
     place,
     requester: { account: approval.requesterAccount, name: requesterName },
-    approvers: approval.kind === 'question' ? '' : plain(whoDecides(approval, requesterName, words)),
+    approvers: approval.kind === 'question' ? '' : plainText(whoDecides(approval, requesterName, words)),
     dual: approval.dual,
     signatures: await Promise.all(
       signatures.map(async ({ account, signedAt }) => ({ account, name: await nameOf(account), at: signedAt })),
@@ -127,9 +127,6 @@ async function viewOf(
     grantable: pending && isRequester(approval, actor) ? approval.grantable : null,
   };
 }
-
-/** Our Markdown without its marks. */
-const plain = (markdown: string) => markdown.replace(/`/g, '').replace(/\\([!-/:-@[-`{-~])/g, '$1');
 
 export type ByIdOutcome =
   | { ok: true; state: ApprovalState; words: string }
@@ -168,10 +165,10 @@ export async function decideById(
       const { state } = decided.approval;
       return { ok: true, state, words: state === 'pending' ? '' : words.questions.noted(words.questions.state[state]) };
     }
-    if (decided.kind === 'signed') return { ok: true, state: 'pending', words: plain(notice) };
+    if (decided.kind === 'signed') return { ok: true, state: 'pending', words: plainText(notice) };
     const why = decided.kind === 'already' ? 'decided' : decided.kind;
     const approval = 'approval' in decided ? decided.approval : null;
     const view = approval ? await viewOf(q, parts, approval, viewer) : null;
-    return { ok: false, why, words: plain(notice), view };
+    return { ok: false, why, words: plainText(notice), view };
   });
 }

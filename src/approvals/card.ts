@@ -91,6 +91,11 @@ export function whoDecides(
   return who.list(approvers.map((account) => `\`${inCode(account)}\``).join(', '));
 }
 
+/** Our Markdown without its marks, for where people are shown plain text. */
+export function plainText(markdown: string): string {
+  return markdown.replace(/(?<!\\)`/g, '').replace(/\\([!-/:-@[-`{-~])/g, '$1');
+}
+
 function itemText(
   facts: CardFacts,
   approval: Approval,

@@ -2,13 +2,14 @@
  * A pressed button (rules 46 to 48). Adapters only report who pressed what where; everything is checked here, and whoever
  * may not is told so alone.
  */
+import { literal } from '../base/safe_text.ts';
 import { readBatch } from '../store/approvals.ts';
 import { bindCard, type Card, readCard } from '../store/cards.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import type { Actor } from '../types/approval.ts';
 import type { Decision } from '../types/message.ts';
 import type { Words } from '../words/index.ts';
-import { letters, whoDecides } from './card.ts';
+import { letters, plainText, whoDecides } from './card.ts';
 import { accountOf, sendDetails } from './close.ts';
 import { type Decided, type Deciding, decideApproval, decideTogether } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
@@ -29,8 +30,15 @@ export async function membershipNeeded(q: Query, data: string): Promise<{ channe
   return first?.approvers === 'members' && first.state === 'pending' && !first.direct ? first.place : null;
 }
 
-/** What the presser is told alone; null = nothing, the card shows it. */
+/** What the presser is told alone, in plain text; null = nothing, the card shows it. */
 export async function pressButton(
+  ...[q, parts, channel, press, actor, words, now]: Parameters<typeof pressed>
+): Promise<string | null> {
+  const notice = await pressed(q, parts, channel, press, actor, words, now);
+  return notice === null ? null : plainText(notice);
+}
+
+async function pressed(
   q: Transaction,
   parts: ApprovalParts,
   channel: string,
@@ -95,7 +103,7 @@ function choiceOf(what: string): Exclude<Deciding['choice'], 'answer'> | { optio
   return single.find((name) => letters[name] === what) ?? null;
 }
 
-/** Null when the card itself says everything. */
+/** In Markdown; null when the card itself says everything. */
 export async function noticeOf(q: Transaction, decided: Decided, words: Words): Promise<string | null> {
   const { questions } = words;
   switch (decided.kind) {
@@ -113,7 +121,7 @@ export async function noticeOf(q: Transaction, decided: Decided, words: Words): 
       const { state, decidedBy } = decided.approval;
       if (state === 'pending') return questions.unknown;
       const said = questions.state[state];
-      return decidedBy === null ? questions.over(said) : questions.already(said, decidedBy);
+      return decidedBy === null ? questions.over(said) : questions.already(said, literal(decidedBy));
     }
   }
 }

@@ -117,7 +117,8 @@ export interface Scene {
   setTools(tools: (ran: Ran[]) => Tool[]): void;
   /** In a timed scene: so much time passes. */
   later(ms: number): Promise<void>;
-  /** Rows of the store. */
+  /** The store, behind the gateway's back. */
+  change(sql: string): Promise<void>;
   rows<T = Record<string, unknown>>(sql: string): Promise<T[]>;
 }
 

@@ -109,8 +109,7 @@ async function openScene(t: TestContext, where: Where, options: SceneOptions): P
     edit({ written }: Written, text) {
       telegram.editMessage(written as Parameters<typeof telegram.editMessage>[0], text);
     },
-    card: (match = '', wait) =>
-      see((message) => message.buttons.length > 0 && fits(message.text, match), wait),
+    card: (match = '', wait) => see((message) => message.buttons.length > 0 && fits(message.text, match), wait),
     sees: (match, wait) => see((message) => fits(message.text, match), wait),
     now,
     closed: (shown) =>
@@ -120,9 +119,7 @@ async function openScene(t: TestContext, where: Where, options: SceneOptions): P
     texts: (wait) => telegram.visible(chatOf(wait), { fromBot: true }).map(({ text }) => text),
     press: (who, shown, label) => told(telegram.press(users[who], refOf(shown), label)),
     pressData: (who, on, data, { inChatOf } = {}) =>
-      told(
-        telegram.pressStale(users[who], refOf(on), data, inChatOf === undefined ? {} : { chat: chats[inChatOf] }),
-      ),
+      told(telegram.pressStale(users[who], refOf(on), data, inChatOf === undefined ? {} : { chat: chats[inChatOf] })),
     pressForwarded(who, shown, label) {
       const copy = telegram.forward(users[who], refOf(shown), chats[who]);
       telegram.pressStale(users[who], copy, shown.data(label));
@@ -161,6 +158,9 @@ async function openScene(t: TestContext, where: Where, options: SceneOptions): P
     async later(ms) {
       if (!clock) throw new Error('only a timed scene has time to pass');
       await clock.advance(ms);
+    },
+    change: async (sql) => {
+      await world.gateway.db.run(sql);
     },
     rows: (sql) => world.gateway.db.all(sql),
   };
