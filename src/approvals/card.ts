@@ -119,7 +119,8 @@ function itemText(
     const shown = isCut ? `${approval.input.slice(0, most)}` : approval.input;
     lines.push(codeBlock(shown));
     if (isCut) lines.push(questions.cut(approval.input.length));
-    if (approval.message !== null) lines.push(questions.agentSays(literal(approval.message)));
+    // As code: platforms make links and commands of plain words, and these are not ours.
+    if (approval.message !== null) lines.push(questions.agentSays(`\`${inCode(approval.message)}\``));
   }
   if (isOpen(approval)) {
     const signed = facts.signed.get(approval.id) ?? [];

@@ -25,9 +25,11 @@ export function codeOf({ text }: Shown): string {
   return code;
 }
 
-/** The codes on a card, in the order of its questions. */
+/** The codes on a card, in the order of its questions: each stands at the end of its heading or behind its number. */
 export function codesOf({ text }: Pick<Shown, 'text'>): string[] {
-  return [...text.matchAll(/(?:needed|needs approval|Question|^\d+\.) ([A-Z0-9]{2,10})\b/gm)].map(([, code]) => code!);
+  return [...text.matchAll(/^(?:\d+\. |[^\d\n]* )((?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{3,10})(?: |$)/gm)].map(
+    ([, code]) => code!,
+  );
 }
 
 /** What the model says where a case has no script for it. */
@@ -61,4 +63,9 @@ export async function isUntouched(scene: Scene, card: Shown): Promise<void> {
   assert.deepEqual(scene.ran, []);
   const { text, buttons, edits } = scene.now(card);
   assert.deepEqual({ text, buttons, edits }, { text: card.text, buttons: card.buttons, edits: card.edits });
+}
+
+/** What ran so far, in order. */
+export function whatRan(scene: Scene): string[] {
+  return scene.ran.map(({ tool, input }) => `${tool} ${input.what}`);
 }

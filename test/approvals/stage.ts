@@ -62,6 +62,9 @@ export interface SayOptions {
   anonymous?: boolean;
 }
 
+/** A function is asked with the words of each message. */
+export type Match = string | RegExp | ((text: string) => boolean);
+
 export interface Wait {
   /** In the direct chat of this person instead of where the scene plays. */
   of?: Who;
@@ -85,9 +88,9 @@ export interface Scene {
   say(who: Who, text: string, options?: SayOptions): Written;
   edit(written: Written, text: string): void;
   /** The first message of the bot with these words and a button. */
-  card(match?: string | RegExp, wait?: Wait): Promise<Shown>;
+  card(match?: Match, wait?: Wait): Promise<Shown>;
   /** The first message of the bot with these words. */
-  sees(match: string | RegExp, wait?: Wait): Promise<Shown>;
+  sees(match: Match, wait?: Wait): Promise<Shown>;
   /** That message as it stands now. */
   now(shown: Shown): Shown;
   /** Resolves when its buttons are gone. */
@@ -95,6 +98,10 @@ export interface Scene {
   /** Resolves when its words match. */
   becomes(shown: Shown, match: RegExp): Promise<Shown>;
   texts(wait?: Wait): string[];
+  /** What of its words is live for people: mentions, links, commands. */
+  live(shown: Shown): string[];
+  /** How many messages of the bot the platform has refused. */
+  refusedMessages(): number;
   /** What the presser is shown alone, '' for nothing. */
   press(who: Who, shown: Shown, label: string): Promise<string>;
   /** As any app may send it: this data on that message, whatever stands on it, also as if it stood in another chat. */
@@ -111,7 +118,8 @@ export interface Scene {
   refuseMessages(times: number): void;
   /** Nothing is under way any more: all that came is taken in, no run works, everything is delivered. */
   quiet(): Promise<void>;
-  restart(changes?: TestGatewayOptions['config']): Promise<void>;
+  /** `downMs`: in a timed scene, so long nothing runs. */
+  restart(changes?: TestGatewayOptions['config'], downMs?: number): Promise<void>;
   reload(changes: TestGatewayOptions['config']): Promise<void>;
   /** Tools from the next start on. */
   setTools(tools: (ran: Ran[]) => Tool[]): void;

@@ -8,7 +8,7 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { actsCapability, actTools, capabilityId } from './acts.ts';
 import { answerOf } from './asking.ts';
 import { letEnd } from './passing.ts';
-import type { ApprovalStage, Ran, Scene, SceneOptions, Shown, Wait, Where, Who, Written } from './stage.ts';
+import type { ApprovalStage, Match, Ran, Scene, SceneOptions, Shown, Wait, Where, Who, Written } from './stage.ts';
 
 const roomId = -1001000000042;
 const ids: Record<Who, number> = { requester: 7001, member: 7002, admin: 7003, stranger: 7004 };
@@ -76,8 +76,10 @@ async function openScene(t: TestContext, where: Where, options: SceneOptions): P
   const refOf = (shown: Shown) => ({ message_id: Number(shown.id), chat: { id: Number(shown.chat) } });
   const see = (match: (message: Visible) => boolean, wait?: Wait) =>
     settle(telegram.waitForMessage(chatOf(wait), (message) => message.fromBot && match(message))).then(shownOf);
-  const fits = (text: string, match: string | RegExp) =>
-    typeof match === 'string' ? text.includes(match) : match.test(text);
+  const fits = (text: string, match: Match) => {
+    if (typeof match === 'function') return match(text);
+    return typeof match === 'string' ? text.includes(match) : match.test(text);
+  };
   const now = (shown: Shown): Shown => {
     const visible = telegram.message(refOf(shown));
     if (!visible) throw new Error(`message ${shown.id} is gone`);
@@ -117,6 +119,13 @@ async function openScene(t: TestContext, where: Where, options: SceneOptions): P
     becomes: (shown, match) =>
       settle(telegram.until(`a card with ${match}`, () => match.test(now(shown).text))).then(() => now(shown)),
     texts: (wait) => telegram.visible(chatOf(wait), { fromBot: true }).map(({ text }) => text),
+    live(shown) {
+      const visible = telegram.message(refOf(shown));
+      const marks = [...(visible?.entities ?? []), ...(visible?.detected ?? [])];
+      return marks.map(({ type }) => type).filter((type) => !['bold', 'italic', 'code', 'pre'].includes(type));
+    },
+    refusedMessages: () =>
+      telegram.calls.filter(({ method, status }) => method === 'sendMessage' && status !== 200).length,
     press: (who, shown, label) => told(telegram.press(users[who], refOf(shown), label)),
     pressData: (who, on, data, { inChatOf } = {}) =>
       told(telegram.pressStale(users[who], refOf(on), data, inChatOf === undefined ? {} : { chat: chats[inChatOf] })),
@@ -150,7 +159,13 @@ async function openScene(t: TestContext, where: Where, options: SceneOptions): P
       });
     },
     quiet: () => settle(quiet(world)),
-    restart: (changes) => settle(world.restart(changes)),
+    async restart(changes, downMs = 0) {
+      if (downMs > 0) {
+        await settle(world.stop());
+        await clock?.advance(downMs);
+      }
+      await settle(world.restart(changes));
+    },
     reload: (changes) => settle(world.reload(changes)),
     setTools(make) {
       tools = make(ran);

@@ -84,16 +84,20 @@ export async function startTestGateway(t: TestContext, options: TestGatewayOptio
     adapters: [...shipped.adapters, ...(options.adapters ?? [])],
     capabilities: [...shipped.capabilities, ...(options.capabilities ?? [])],
   };
+  let secrets: readonly string[] = [];
   const load = async (over: TestGatewayOptions['config'] = {}) => {
     const file = join(dataDir, 'config.yaml');
     await writeFile(file, stringify(configOf({ ...options.config, ...over }, dataDir, telegram, model)));
-    return loadConfig(file, {}, plugins).config;
+    const { config, secretValues } = loadConfig(file, {}, plugins);
+    secrets = secretValues;
+    return config;
   };
   const start = async (over?: TestGatewayOptions['config']) =>
     startGateway({
       config: await load(over),
       plugins,
       log,
+      secrets: () => secrets,
       ...(options.clock ? { clock: options.clock } : {}),
       comparesClock: options.comparesClock ?? false,
       ...(options.hooks ? { hooks: options.hooks } : {}),
