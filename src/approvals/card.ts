@@ -6,8 +6,9 @@
 import { inCode, literal, visibleText } from '../base/safe_text.ts';
 import type { Approval } from '../store/approvals.ts';
 import type { AdapterLimits, Features } from '../types/adapter.ts';
-import type { Button, Question } from '../types/message.ts';
+import type { Question } from '../types/message.ts';
 import type { Words } from '../words/index.ts';
+import { buttonsOf } from './buttons.ts';
 
 export interface CardFacts {
   card: string;
@@ -29,8 +30,8 @@ export interface Shown {
 
 type CardLimits = Pick<AdapterLimits, 'textLength' | 'measure' | 'buttonsPerMessage' | 'buttonsPerRow'>;
 
-const argumentCharsMax = 3_000;
-const argumentCharsMin = 60;
+/** Room for one text that is not ours, in characters; where a card is too long, there is less for each. */
+const roomSteps = [3_000, 1_500, 750, 375, 190, 95, 48, 24, 0] as const;
 
 export function showCard(
   facts: CardFacts,
@@ -38,19 +39,50 @@ export function showCard(
   features: Pick<Features, 'buttons'>,
   limits: CardLimits,
 ): Shown {
-  for (let most = argumentCharsMax; ; most = Math.floor(most / 2)) {
-    const texts = facts.approvals.map((approval) => itemText(facts, approval, words, most, features.buttons));
-    const markdown = [heading(facts, words), ...texts.map(({ text }) => text), footing(facts, words)]
-      .filter((part) => part !== '')
-      .join('\n\n');
-    if (limits.measure(markdown) > limits.textLength && most > argumentCharsMin) continue;
-    const isCut = texts.some((text) => text.isCut);
-    return {
-      markdown,
-      question: { card: facts.card, buttons: features.buttons ? buttonsOf(facts, words, texts, limits) : [] },
-      needsFull: isCut && !features.buttons,
-    };
+  let shown: Shown | undefined;
+  for (const room of roomSteps) {
+    shown = showWithin(facts, words, features.buttons, limits, room);
+    if (limits.measure(shown.markdown) <= limits.textLength) break;
   }
+  return shown as Shown;
+}
+
+function showWithin(facts: CardFacts, words: Words, withButtons: boolean, limits: CardLimits, room: number): Shown {
+  const options = facts.approvals.filter(isOpen).reduce((sum, one) => sum + (one.options?.length ?? 0) + 2, 0);
+  // Where not every option has a button, all of them stand in the words.
+  const isCrowded = !withButtons || options > limits.buttonsPerMessage;
+  const texts = facts.approvals.map((approval) => itemText(facts, approval, words, room, withButtons, isCrowded));
+  const markdown = [heading(facts, words), ...texts.map(({ text }) => text), footing(facts, words, room)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+  const { card, approvals, alsoSentTo } = facts;
+  const isCut = texts.map((text) => text.isCut);
+  const buttons = withButtons
+    ? buttonsOf({ card, approvals, isCut, mayWithdraw: alsoSentTo.length > 0 }, words, limits)
+    : [];
+  return {
+    markdown,
+    question: { card, buttons },
+    needsFull: !withButtons && isCut.includes(true),
+  };
+}
+
+/** The least that is kept of a sentence, a name and a list of names. */
+const least = { sentence: 40, name: 32, list: 60 } as const;
+
+function shorten(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+}
+
+/** Some of the names and how many more there are, of at most about so many characters. */
+function listed(names: readonly string[], most: number): string {
+  let length = 0;
+  const kept = names.filter((name, index) => {
+    length += name.length + 2;
+    return index === 0 || length <= most;
+  });
+  const more = names.length - kept.length;
+  return kept.join(', ') + (more > 0 ? `, … (+${more})` : '');
 }
 
 const isOpen = ({ state }: Approval) => state === 'pending';
@@ -66,29 +98,39 @@ function heading({ approvals }: CardFacts, words: Words): string {
     : `**${questions.needsApproval}** \`${only.code}\``;
 }
 
-function footing({ approvals, requesterName, alsoSentTo, timezone }: CardFacts, words: Words): string {
+function footing({ approvals, requesterName, alsoSentTo, timezone }: CardFacts, words: Words, room: number): string {
   const { questions } = words;
   const open = approvals.find(isOpen);
   if (!open) return '';
-  const lines = [questions.askedBy(literal(requesterName))];
-  if (open.kind === 'tool') lines.push(whoDecides(open, requesterName, words));
+  const listChars = Math.max(room, least.list);
+  const name = shorten(requesterName, Math.max(room, least.name));
+  const lines = [questions.askedBy(literal(name))];
+  if (open.kind === 'tool') lines.push(whoDecides(open, name, words, listChars));
   lines.push(questions.until(timeText(open.expiresAt, timezone)));
-  if (alsoSentTo.length > 0) lines.push(questions.alsoSentTo(alsoSentTo.map(literal).join(', ')));
+  if (alsoSentTo.length > 0) lines.push(questions.alsoSentTo(listed(alsoSentTo.map(literal), listChars)));
   return lines.join(' ');
 }
+
+const approversCharsMax = 1_000;
 
 /** In words, as the card and the console say it. */
 export function whoDecides(
   { approvers, dual }: Pick<Approval, 'approvers' | 'dual'>,
   requesterName: string,
   { questions }: Words,
+  listChars = approversCharsMax,
 ): string {
   const { who } = questions;
   if (dual) return who.dual;
   if (approvers === 'requester') return who.requester(literal(requesterName));
   if (approvers === 'admins') return who.admins;
   if (approvers === 'members') return who.members;
-  return who.list(approvers.map((account) => `\`${inCode(account)}\``).join(', '));
+  return who.list(
+    listed(
+      approvers.map((account) => `\`${inCode(account)}\``),
+      listChars,
+    ),
+  );
 }
 
 /** Our Markdown without its marks, for where people are shown plain text. */
@@ -100,49 +142,79 @@ function itemText(
   facts: CardFacts,
   approval: Approval,
   words: Words,
-  most: number,
-  buttons: boolean,
+  room: number,
+  withButtons: boolean,
+  withOptions: boolean,
 ): { text: string; isCut: boolean } {
   const { questions } = words;
-  const lines: string[] = [];
-  let isCut = false;
   const many = facts.approvals.length > 1;
   const mark = many ? `${approval.position + 1}. \`${approval.code}\` ` : '';
-  if (approval.kind === 'question') {
-    lines.push(`${mark}${literal(approval.input)}`);
-    if (isOpen(approval) && !buttons)
-      lines.push(...(approval.options ?? []).map((option, index) => `${index + 1}. ${literal(option)}`));
-  } else {
-    const renamed = approval.name === approval.tool ? '' : questions.knownAs(inCode(approval.name));
-    lines.push(`${mark}${questions.ofCapability(inCode(approval.tool), inCode(approval.capability))}${renamed}`);
-    isCut = approval.input.length > most;
-    const shown = isCut ? `${approval.input.slice(0, most)}` : approval.input;
-    lines.push(codeBlock(shown));
-    if (isCut) lines.push(questions.cut(approval.input.length));
-    // As code: platforms make links and commands of plain words, and these are not ours.
-    if (approval.message !== null) lines.push(questions.agentSays(`\`${inCode(approval.message)}\``));
-  }
+  const { lines, isCut } =
+    approval.kind === 'question'
+      ? questionText(approval, mark, room, withOptions)
+      : callText(approval, words, mark, room);
   if (isOpen(approval)) {
     const signed = facts.signed.get(approval.id) ?? [];
-    if (signed.length > 0) lines.push(questions.signed(signed.map(literal).join(', ')));
-    if (!buttons) lines.push((approval.kind === 'question' ? questions.howToAnswer : questions.howTo)(approval.code));
-  } else lines.push(...endText(approval, facts.timezone, words));
+    if (signed.length > 0) lines.push(questions.signed(listed(signed.map(literal), Math.max(room, least.list))));
+    if (approval.kind === 'question') {
+      if (withOptions) lines.push(questions.howToAnswer(approval.code));
+    } else if (!withButtons) lines.push(questions.howTo(approval.code));
+  } else lines.push(...endText(approval, facts.timezone, words, room));
   return { text: lines.join('\n\n'), isCut };
 }
 
-function endText(approval: Approval, timezone: string, { questions }: Words): string[] {
+interface ItemText {
+  lines: string[];
+  isCut: boolean;
+}
+
+function questionText(approval: Approval, mark: string, room: number, withOptions: boolean): ItemText {
+  const question = shorten(approval.input, Math.max(room, least.sentence));
+  const lines = [`${mark}${literal(question)}`];
+  let isCut = question !== approval.input;
+  const options = isOpen(approval) && withOptions ? (approval.options ?? []) : [];
+  if (options.length > 0) {
+    const shown = room === 0 ? [] : options.map((option) => shorten(option, room));
+    isCut ||= shown.join() !== options.join();
+    if (shown.length > 0) lines.push(optionLines(shown));
+  }
+  return { lines, isCut };
+}
+
+/** As a list that people can refer to. */
+export function optionLines(options: readonly string[]): string {
+  return options.map((option, index) => `${index + 1}. ${literal(option)}`).join('\n');
+}
+
+function callText(approval: Approval, { questions }: Words, mark: string, room: number): ItemText {
+  const named = (id: string) => inCode(room === 0 ? shorten(id, least.name) : id);
+  const { input, message } = approval;
+  const renamed = approval.name === approval.tool ? '' : questions.knownAs(named(approval.name));
+  const lines = [`${mark}${questions.ofCapability(named(approval.tool), named(approval.capability))}${renamed}`];
+  const isShort = input.length <= room;
+  if (room > 0) lines.push(codeBlock(isShort ? input : input.slice(0, room).toWellFormed()));
+  if (!isShort) lines.push(questions.cut(input.length));
+  // As code: platforms make links and commands of plain words, and these are not ours.
+  const said = message !== null && room >= least.sentence ? shorten(message, room) : null;
+  if (said !== null) lines.push(questions.agentSays(`\`${inCode(said)}\``));
+  return { lines, isCut: !isShort || said !== message };
+}
+
+function endText(approval: Approval, timezone: string, { questions }: Words, room: number): string[] {
   const state = approval.state as Exclude<Approval['state'], 'pending'>;
   const when = timeText(approval.decidedAt ?? approval.expiresAt, timezone);
+  const { answer, decidedBy } = approval;
+  const kept = (text: string) => literal(shorten(text, Math.max(room, least.sentence)));
   const lines: string[] = [];
   if (approval.kind === 'question' && state === 'approved')
-    lines.push(approval.answer === null ? questions.skipped : questions.answered(literal(approval.answer)));
+    lines.push(answer === null ? questions.skipped : questions.answered(kept(answer)));
   lines.push(
-    approval.decidedBy === null
+    decidedBy === null
       ? questions.ended(questions.state[state], when)
-      : questions.decided(questions.state[state], literal(approval.decidedBy), when),
+      : questions.decided(questions.state[state], kept(decidedBy), when),
   );
   const reason = reasonText(approval, questions);
-  if (reason !== null) lines.push(questions.reason(literal(reason)));
+  if (reason !== null && room > 0) lines.push(questions.reason(kept(reason)));
   return lines;
 }
 
@@ -174,82 +246,4 @@ export function timeText(at: number, timezone: string): string {
     times.set(timezone, format);
   }
   return `${format.format(at)} ${timezone}`;
-}
-
-/** Letters of a button's data; only this folder makes and reads them. */
-export const letters = {
-  approve: 'a',
-  deny: 'd',
-  always: 'w',
-  always_exact: 'x',
-  details: 'i',
-  skip: 's',
-  withdraw: 'r',
-  approve_all: 'A',
-  deny_all: 'D',
-} as const;
-export type Letter = keyof typeof letters;
-
-const buttonLabelCharsMax = 60;
-
-function buttonsOf(
-  { card, approvals, alsoSentTo }: CardFacts,
-  { questions }: Words,
-  texts: readonly { isCut: boolean }[],
-  limits: CardLimits,
-): Button[][] {
-  const button = (of: Approval, what: string, label: string, style: Button['style']): Button => ({
-    data: `${card}.${of.position}.${what}`,
-    label,
-    style,
-  });
-  const open = approvals.filter(isOpen);
-  const many = approvals.length > 1;
-  const rows: Button[][] = [];
-  for (const approval of open) {
-    const number = many ? ` ${approval.position + 1}` : '';
-    if (approval.kind === 'question') {
-      for (const [index, option] of (approval.options ?? []).entries())
-        rows.push([button(approval, `o${index}`, cutLabel(visibleText(option)), 'plain')]);
-      rows.push([button(approval, letters.skip, `${questions.skip}${number}`, 'plain')]);
-      continue;
-    }
-    rows.push([
-      button(approval, letters.approve, `${questions.approve}${number}`, 'approve'),
-      button(approval, letters.deny, `${questions.deny}${number}`, 'deny'),
-    ]);
-    const more: Button[] = [];
-    if (approval.grantable === 'any')
-      more.push(button(approval, letters.always, `${questions.always}${number}`, 'plain'));
-    if (approval.grantable === 'exact')
-      more.push(button(approval, letters.always_exact, `${questions.alwaysExact}${number}`, 'plain'));
-    if (texts[approvals.indexOf(approval)]?.isCut)
-      more.push(button(approval, letters.details, `${questions.details}${number}`, 'plain'));
-    if (more.length > 0) rows.push(more);
-  }
-  const calls = open.filter(({ kind }) => kind === 'tool');
-  const [first] = calls;
-  if (first && calls.length > 1)
-    rows.push([
-      button(first, letters.approve_all, questions.approveAll, 'approve'),
-      button(first, letters.deny_all, questions.denyAll, 'deny'),
-    ]);
-  if (first && alsoSentTo.length > 0) rows.push([button(first, letters.withdraw, questions.withdraw, 'plain')]);
-  return fitRows(rows, limits);
-}
-
-const cutLabel = (label: string) =>
-  label.length <= buttonLabelCharsMax ? label : `${label.slice(0, buttonLabelCharsMax - 1)}…`;
-
-/** What does not fit a row goes into the next; what does not fit the message is left out from the rows that only add. */
-function fitRows(rows: readonly Button[][], { buttonsPerMessage, buttonsPerRow }: CardLimits): Button[][] {
-  const fitted: Button[][] = [];
-  for (const row of rows)
-    for (let from = 0; from < row.length; from += buttonsPerRow) fitted.push(row.slice(from, from + buttonsPerRow));
-  const count = () => fitted.reduce((sum, row) => sum + row.length, 0);
-  while (count() > buttonsPerMessage) {
-    const extra = fitted.findLastIndex((row) => row.every(({ style }) => style === 'plain'));
-    fitted.splice(extra < 0 ? fitted.length - 1 : extra, 1);
-  }
-  return fitted;
 }

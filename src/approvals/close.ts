@@ -1,5 +1,6 @@
 /** What follows when a question is closed, in the transaction that closes it: its cards, its run, the audit. */
 import { newId } from '../base/ids.ts';
+import { inCode, literal } from '../base/safe_text.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { findAccount } from '../store/accounts.ts';
 import { type Approval, pendingOfRun, readBatch, readSignatures, withdrawApproved } from '../store/approvals.ts';
@@ -8,7 +9,7 @@ import { type Card, cardsOfBatch } from '../store/cards.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import { resumeRun, type StopKind } from '../store/runs.ts';
 import { type Words, wordsFor } from '../words/index.ts';
-import { type CardFacts, codeBlock, type Shown, showCard } from './card.ts';
+import { type CardFacts, codeBlock, optionLines, type Shown, showCard } from './card.ts';
 import { type ApprovalParts, surfaceOf } from './parts.ts';
 
 /** Every decision on questions of a run, and its parking, goes one after another in all processes. */
@@ -129,7 +130,7 @@ export async function drawCard(
   return showCard(facts, wordsFor(known?.language, parts.settings().language), surface.features, surface.limits);
 }
 
-/** All arguments of a question, below its card: as many messages as they need. */
+/** Everything that is asked, below its card: as many messages as it needs. */
 export async function sendDetails(
   q: Transaction,
   parts: ApprovalParts,
@@ -143,7 +144,7 @@ export async function sendDetails(
     {
       place: card.place,
       direct: card.direct,
-      markdown: `${words.questions.fullArguments(approval.tool, approval.code)}\n\n${codeBlock(approval.input)}`,
+      markdown: detailsText(approval, words),
       runId: null,
       replyTo: card.ref,
       priority: 'question',
@@ -151,6 +152,15 @@ export async function sendDetails(
     surfaceOf(parts, card.place.channel).limits,
     now,
   );
+}
+
+function detailsText({ kind, tool, code, input, options, message }: Approval, { questions }: Words): string {
+  const parts =
+    kind === 'question'
+      ? [`**${questions.asks}** \`${code}\``, literal(input), optionLines(options ?? [])]
+      : [questions.fullArguments(tool, code), codeBlock(input)];
+  if (message !== null) parts.push(questions.agentSays(`\`${inCode(message)}\``));
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 /** Rule 91: with the decision, or not at all. */

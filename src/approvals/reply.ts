@@ -21,10 +21,13 @@ const pattern = new RegExp(
 );
 const reasonLead = new RegExp(`^[\\s,:;–—-]*(?:(?:${words(because)})\\b[\\s,:]*)?`, 'iu');
 const reasonCharsMax = 1_000;
+const textCharsMax = 2_000;
 
 export function readReply(text: string): Reply | null {
-  const trimmed = text.trim();
   // Cheap for everything that is chat, however long.
+  if (text.length > textCharsMax) return null;
+  // Some keyboards write `ã` as two characters.
+  const trimmed = text.trim().normalize('NFC');
   if (trimmed.length > reasonCharsMax + 100 || !/^[a-zã]{2,11}/iu.test(trimmed)) return null;
   const groups = pattern.exec(trimmed)?.groups;
   if (!groups) return null;
