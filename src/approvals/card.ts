@@ -18,6 +18,8 @@ export interface CardFacts {
   requesterName: string;
   /** Who else is shown this card; empty = nobody (rule 40). */
   alsoSentTo: readonly string[];
+  /** Nobody in this chat may decide, and nobody who may could be shown it (rule 40). */
+  unreached: boolean;
   timezone: string;
 }
 
@@ -98,7 +100,11 @@ function heading({ approvals }: CardFacts, words: Words): string {
     : `**${questions.needsApproval}** \`${only.code}\``;
 }
 
-function footing({ approvals, requesterName, alsoSentTo, timezone }: CardFacts, words: Words, room: number): string {
+function footing(
+  { approvals, requesterName, alsoSentTo, unreached, timezone }: CardFacts,
+  words: Words,
+  room: number,
+): string {
   const { questions } = words;
   const open = approvals.find(isOpen);
   if (!open) return '';
@@ -107,6 +113,7 @@ function footing({ approvals, requesterName, alsoSentTo, timezone }: CardFacts, 
   const lines = [questions.askedBy(literal(name))];
   if (open.kind === 'tool') lines.push(whoDecides(open, name, words, listChars));
   lines.push(questions.until(timeText(open.expiresAt, timezone)));
+  if (unreached) lines.push(questions.unreached);
   if (alsoSentTo.length > 0) lines.push(questions.alsoSentTo(listed(alsoSentTo.map(literal), listChars)));
   return lines.join(' ');
 }

@@ -124,10 +124,19 @@ export async function drawCard(
     signed,
     requesterName: known?.name ?? account,
     alsoSentTo: first?.shownTo ?? [],
+    unreached: first !== undefined && isUnreached(first, known?.admin ?? false),
     timezone: parts.settings().timezone,
   };
   const surface = surfaceOf(parts, card.place.channel);
   return showCard(facts, wordsFor(known?.language, parts.settings().language), surface.features, surface.limits);
+}
+
+/** In a direct chat with nobody else to show it to: it waits on the page and at the command line. */
+function isUnreached({ kind, direct, shownTo, approvers, dual, requesterAccount }: Approval, admin: boolean): boolean {
+  if (kind !== 'tool' || !direct || shownTo.length > 0) return false;
+  if (dual) return true;
+  if (typeof approvers !== 'string') return !approvers.includes(requesterAccount);
+  return approvers === 'admins' && !admin;
 }
 
 /** Everything that is asked, below its card: as many messages as it needs. */

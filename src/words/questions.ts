@@ -19,6 +19,7 @@ interface QuestionWords {
   until(when: string): string;
   signed(names: string): string;
   alsoSentTo(names: string): string;
+  unreached: string;
   cut(characters: number): string;
   howTo(code: string): string;
   howToAnswer(code: string): string;
@@ -73,6 +74,7 @@ const en: QuestionWords = {
   until: (when) => `Open until ${when}.`,
   signed: (names) => `Approved so far: ${names}.`,
   alsoSentTo: (names) => `This question and its arguments are also shown to: ${names}.`,
+  unreached: 'Nobody who may decide could be shown it: it waits on the approvals page and at the command line.',
   cut: (characters) => `… shortened; ${characters} characters in all, see Details.`,
   howTo: (code) => `Answer \`yes ${code}\` or \`no ${code}\`; a reason may follow: \`no ${code} because …\``,
   howToAnswer: (code) => `Reply to this message, or write \`${code}\` and your answer.`,
@@ -134,6 +136,8 @@ const de: QuestionWords = {
   until: (when) => `Offen bis ${when}.`,
   signed: (names) => `Bisher zugestimmt: ${names}.`,
   alsoSentTo: (names) => `Diese Frage und ihre Argumente sehen auch: ${names}.`,
+  unreached:
+    'Niemand, der entscheiden darf, war zu erreichen: sie wartet auf der Seite der Freigaben und an der Kommandozeile.',
   cut: (characters) => `… gekürzt; insgesamt ${characters} Zeichen, siehe Details.`,
   howTo: (code) => `Antworte \`ja ${code}\` oder \`nein ${code}\`; ein Grund kann folgen: \`nein ${code} weil …\``,
   howToAnswer: (code) => `Antworte auf diese Nachricht, oder schreibe \`${code}\` und deine Antwort.`,
@@ -197,6 +201,7 @@ const pt: QuestionWords = {
   until: (when) => `Aberta até ${when}.`,
   signed: (names) => `Aprovaram até agora: ${names}.`,
   alsoSentTo: (names) => `Esta pergunta e os seus argumentos também são mostrados a: ${names}.`,
+  unreached: 'Ninguém que possa decidir foi avisado: espera na página de aprovações e na linha de comando.',
   cut: (characters) => `… encurtado; ${characters} caracteres ao todo, veja Detalhes.`,
   howTo: (code) => `Responda \`sim ${code}\` ou \`não ${code}\`; pode seguir um motivo: \`não ${code} porque …\``,
   howToAnswer: (code) => `Responda a esta mensagem, ou escreva \`${code}\` e a sua resposta.`,

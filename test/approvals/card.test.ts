@@ -57,6 +57,7 @@ const facts = (approvals: Approval[], over: Partial<CardFacts> = {}): CardFacts 
   signed: new Map(),
   requesterName: 'Rita',
   alsoSentTo: [],
+  unreached: false,
   timezone: 'UTC',
   ...over,
 });

@@ -54,3 +54,18 @@ test('R14: a stranger who writes a code gets a pairing code and nothing else', b
   await telegram.idle();
   assert.equal(said(telegram, chat).length, 1);
 });
+
+test('R40: nobody who may decide is here or can be told: the card says where it waits', bounded, async (t) => {
+  const { capability } = sender();
+  const { telegram, model, alice, chat } = await startWorld(t, {
+    capabilities: [capability],
+    config: { agent, binding: { approvals: { approvers: 'admins' } }, admins: ['tg:900000001'] },
+  });
+  model.script({ calls: [{ name: 'send_mail', input: {} }] });
+  telegram.say(chat, alice, 'send it');
+  const card = await telegram.waitForMessage(chat, /Approval needed/);
+  assert.match(
+    card.text,
+    /An admin decides\..*Nobody who may decide could be shown it: it waits on the approvals page/,
+  );
+});
