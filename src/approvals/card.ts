@@ -54,7 +54,7 @@ function showWithin(facts: CardFacts, words: Words, withButtons: boolean, limits
   // Where not every option has a button, all of them stand in the words.
   const isCrowded = !withButtons || options > limits.buttonsPerMessage;
   const texts = facts.approvals.map((approval) => itemText(facts, approval, words, room, withButtons, isCrowded));
-  const markdown = [heading(facts, words), ...texts.map(({ text }) => text), footing(facts, words, room)]
+  const markdown = [heading(facts, words), ...texts.map(({ text }) => text), footing(facts, words, room, withButtons)]
     .filter((part) => part !== '')
     .join('\n\n');
   const { card, approvals, alsoSentTo } = facts;
@@ -104,6 +104,7 @@ function footing(
   { approvals, requesterName, alsoSentTo, unreached, timezone }: CardFacts,
   words: Words,
   room: number,
+  withButtons: boolean,
 ): string {
   const { questions } = words;
   const open = approvals.find(isOpen);
@@ -114,6 +115,9 @@ function footing(
   if (open.kind === 'tool') lines.push(whoDecides(open, name, words, listChars));
   lines.push(questions.until(timeText(open.expiresAt, timezone)));
   if (unreached) lines.push(questions.unreached);
+  // Of several in words each has its code; how to use one is said once.
+  const example = approvals.find((one) => isOpen(one) && one.kind === 'tool');
+  if (example && approvals.length > 1 && !withButtons) lines.push(questions.howTo(example.code));
   if (alsoSentTo.length > 0) lines.push(questions.alsoSentTo(listed(alsoSentTo.map(literal), listChars)));
   return lines.join(' ');
 }
@@ -165,7 +169,7 @@ function itemText(
     if (signed.length > 0) lines.push(questions.signed(listed(signed.map(literal), Math.max(room, least.list))));
     if (approval.kind === 'question') {
       if (withOptions) lines.push(questions.howToAnswer(approval.code));
-    } else if (!withButtons) lines.push(questions.howTo(approval.code));
+    } else if (!withButtons && !many) lines.push(questions.howTo(approval.code));
   } else lines.push(...endText(approval, facts.timezone, words, room));
   return { text: lines.join('\n\n'), isCut };
 }
