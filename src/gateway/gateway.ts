@@ -25,6 +25,7 @@ import { enqueue } from '../outbox/enqueue.ts';
 import { ensureOwner, hasNoAdmin, mintClaim } from '../people/admission.ts';
 import { isFinal } from '../run/machine.ts';
 import { createWorker } from '../run/worker.ts';
+import type { SkillTool } from '../skills/tool.ts';
 import type { CommitHooks, Db } from '../store/db.ts';
 import { createDataFolder } from '../store/lock.ts';
 import { openOwnStore } from '../store/open.ts';
@@ -226,12 +227,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     count: metrics.count,
   });
   const dispatch = createDispatch({ db, clock, log, settings: () => settings, worker });
+  const ruleOf = ({ id }: SkillTool, who: Pick<SignedIn, 'channel' | 'userId'>) =>
+    skillRule(db, settings.policies, id, who);
   const skillCalls = createSkillCalls({
     db,
     clock,
     log,
     approvals,
     tools: skills.tools,
+    ruleOf,
     secrets: options.secrets ?? (() => []),
   });
   const expiry = createExpiry({ ...approvals, db, clock, log });
@@ -253,7 +257,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onOwner: (who, q) => ensureOwner(q, who, clock.now()),
     skills: {
       tools: skills.tools,
-      ruleOf: ({ id }, person) => skillRule(db, settings.policies, id, person),
+      ruleOf,
       askForSkill: skillCalls.ask,
       readCall: skillCalls.read,
     },
@@ -309,9 +313,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       stopping ??= (async () => {
         await channels.stop();
         await dispatch.stop();
-        await worker.stop();
+        await Promise.all([worker.stop(), skillCalls.stop()]);
         await expiry.stop();
-        await skillCalls.stop();
         cleaner.stop();
         clockWatch?.stop();
         await deliver.stop();

@@ -9,6 +9,7 @@ import { type ApprovalParts, parkedRunsMax } from '../approvals/parts.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatehouseError, messageOf } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import { limits } from '../base/limits.ts';
 import { type Log, mask } from '../base/log.ts';
 import { createStage, type TurnResult } from '../queue/stage.ts';
 import { endWords } from '../run/park.ts';
@@ -29,6 +30,7 @@ import {
 import { argumentsDigest, callDigest, definitionOf } from '../tools/definition.ts';
 import { unknownOutcome } from '../tools/host.ts';
 import type { JsonObject } from '../types/json.ts';
+import type { Verdict } from '../types/tool.ts';
 
 export interface Caller {
   channel: string;
@@ -48,13 +50,14 @@ export interface SkillCalls {
   /** Of the caller's own calls; null for any other id. */
   read(caller: Caller, approval: string): Promise<SkillCallView | null>;
   start(): void;
+  /** Calls under way end by themselves, `drainMs` at most (rule 88). */
   stop(): Promise<void>;
 }
 
 /** Of questions from the API: there is no binding that would say. */
 const expiresMs = 72 * 3_600_000;
 const callMsMax = 10 * 60_000;
-/** After this long a begun call is nobody's any more. */
+/** After this long a begun call is nobody's any more; with SQLite, where no other gateway can have it, from the start on. */
 const lostAfterMs = callMsMax + 60_000;
 const callsPerTurn = 8;
 /** Marks a question that belongs to no step of a run. */
@@ -66,15 +69,20 @@ export function createSkillCalls(parts: {
   log: Log;
   approvals: ApprovalParts;
   tools: () => readonly SkillTool[];
+  /** As for a call that needs nobody's yes. */
+  ruleOf(tool: SkillTool, caller: Caller): Promise<Verdict | undefined>;
   secrets: () => readonly string[];
 }): SkillCalls {
   const { db, clock, log, approvals } = parts;
   const ended = new AbortController();
   const underWay = new Set<Promise<void>>();
+  let isFirstTurn = true;
 
   const turn = async (): Promise<TurnResult> => {
     const now = clock.now();
-    for (const id of await lostSkillCalls(db, now - lostAfterMs))
+    const lostBefore = isFirstTurn && db.dialect === 'sqlite' ? now + 1 : now - lostAfterMs;
+    isFirstTurn = false;
+    for (const id of await lostSkillCalls(db, lostBefore))
       await db.tx((q) => finishSkillCall(q, id, { content: unknownOutcome, isError: true }, now));
     const room = callsPerTurn - underWay.size;
     if (room <= 0) return { again: false, nextAt: null };
@@ -106,6 +114,11 @@ export function createSkillCalls(parts: {
       await finish(`${call.skill} was not run: it is another one now than the one that was approved. Ask again.`, true);
       return;
     }
+    // What has become of the rules since; one that asks has had its answer (rule 38).
+    if ((await parts.ruleOf(tool, call).catch(() => 'block')) === 'block') {
+      await finish(`${call.skill} was not run: it is blocked by a policy now.`, true);
+      return;
+    }
     if (!(await db.tx((q) => startSkillCall(q, call.id, clock.now())))) return;
     const end = new AbortController();
     const stop = () => end.abort(new Error('the call took too long, or the gateway is stopping'));
@@ -115,7 +128,7 @@ export function createSkillCalls(parts: {
       const { ended: how, content } = await tool.execute(call.input, { signal: end.signal, progress: () => {} });
       await finish(content, how !== 'done');
     } catch (error) {
-      await finish(`${call.skill} failed: ${messageOf(error)}`, true);
+      await finish(end.signal.aborted ? unknownOutcome : `${call.skill} failed: ${messageOf(error)}`, true);
     } finally {
       stopTimer();
       ended.signal.removeEventListener('abort', stop);
@@ -186,8 +199,9 @@ export function createSkillCalls(parts: {
     start: stage.start,
     async stop() {
       await stage.stop();
-      ended.abort();
+      const cut = clock.after(limits.drainMs, () => ended.abort());
       await Promise.all(underWay);
+      cut();
     },
   };
 }

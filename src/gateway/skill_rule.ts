@@ -15,7 +15,7 @@ export async function skillRule(
   q: Query,
   policies: Settings['policies'],
   name: string,
-  person: SignedIn,
+  person: Pick<SignedIn, 'channel' | 'userId'>,
 ): Promise<Verdict | undefined> {
   const account = await findAccount(q, person.channel, person.userId);
   const people = account ? await peopleOf(q, account.personId) : [];

@@ -91,6 +91,7 @@ async function world(t: TestContext, more: Partial<HttpSkills> & { mode?: Sandbo
     log: quietLog,
     approvals,
     tools: () => tools,
+    ruleOf: async () => undefined,
     secrets: () => [],
   });
   t.after(() => calls?.stop());
