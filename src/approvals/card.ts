@@ -6,6 +6,7 @@
 import { inCode, literal, visibleText } from '../base/safe_text.ts';
 import type { Approval } from '../store/approvals.ts';
 import type { AdapterLimits, Features } from '../types/adapter.ts';
+import type { Json } from '../types/json.ts';
 import type { Question } from '../types/message.ts';
 import type { Words } from '../words/index.ts';
 import { buttonsOf } from './buttons.ts';
@@ -242,9 +243,24 @@ export function codeBlock(text: string): string {
   return `${fence}\n${text}\n${fence}`;
 }
 
+/** What indents may make of arguments: nested deep, few characters would become millions. */
+const indentedCharsMax = 64_000;
+
 /** Arguments as people read them; `secrets` are masked by the caller. */
-export function argumentsText(input: unknown): string {
-  return visibleText(JSON.stringify(input, null, 2) ?? 'null', { keep: 'lines' });
+export function argumentsText(input: Json): string {
+  const short = JSON.stringify(input) ?? 'null';
+  const isShown = indentedLength(input, 0) <= Math.max(indentedCharsMax, 2 * short.length);
+  return visibleText(isShown ? (JSON.stringify(input, null, indentChars) ?? 'null') : short, { keep: 'lines' });
+}
+
+const indentChars = 2;
+
+/** About how many characters of blanks and line ends it takes; `input` is of a bounded depth. */
+function indentedLength(input: Json, depth: number): number {
+  if (typeof input !== 'object' || input === null) return 0;
+  const values = Object.values(input);
+  const ends = values.length * (1 + indentChars * (depth + 1)) + 1 + indentChars * depth;
+  return values.reduce<number>((sum, value) => sum + indentedLength(value, depth + 1), ends);
 }
 
 const times = new Map<string, Intl.DateTimeFormat>();

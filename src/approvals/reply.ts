@@ -13,9 +13,9 @@ const because = ['because', 'weil', 'denn', 'porque', 'pois'];
 export const codeChars = { min: 2, max: 10 };
 
 const words = (list: readonly string[]) => list.join('|');
-/** Codes hold a digit, so that no word is one: `yes`, `yes 4K7`, `no`, `no 4K7`, `no, because …`, `no 4K7 because …`, `no: …`; one final mark is fine. */
+/** Codes hold a digit and a letter, so that no word and no number is one: `yes`, `yes 4K7`, `no`, `no 4K7`, `no, because …`, `no 4K7 because …`, `no: …`; one final mark is fine. */
 const pattern = new RegExp(
-  `^(?:(?<yes>${words(yes)})|(?<no>${words(no)}))(?:\\s+(?<code>(?=[A-Za-z]*[0-9])[A-Za-z0-9]{${codeChars.min},${codeChars.max}}))?` +
+  `^(?:(?<yes>${words(yes)})|(?<no>${words(no)}))(?:\\s+(?<code>(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{${codeChars.min},${codeChars.max}}))?` +
     `(?:\\s*[.!]|(?<reason>(?:\\s*[,:;]|\\s+[–—-])\\s*\\S[\\s\\S]*|\\s+(?:${words(because)})\\b[\\s\\S]*))?$`,
   'iu',
 );

@@ -35,6 +35,10 @@ export function couldDecide(message: IncomingMessage): boolean {
 }
 
 function textOf(message: IncomingMessage): string {
+  // `/approve@our_bot 4K7`, as a platform's menu of commands writes it where several bots are.
+  const { command } = message;
+  if (command && (command.name === 'approve' || command.name === 'deny'))
+    return `${command.name} ${command.args}`.trim();
   return (message.addressedText ?? message.text).trim().replace(/^[!/](?=(?:approve|deny)\b)/i, '');
 }
 

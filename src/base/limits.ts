@@ -75,6 +75,8 @@ export const limits = {
   modelBackoffMsMax: 20_000,
   modelResponseBytesMax: 16 * 1024 * 1024,
   modelArgumentsCharsMax: 400_000,
+  /** Of arrays and objects in the arguments of any tool call, so that whatever walks through them ends */
+  argumentsLevelsMax: 256,
   modelCallsMax: 64,
 
   /** Skills; how long one may run is its manifest's `timeout_seconds` */

@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { canonicalJson, sha256 } from '../base/digest.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import { isDeeperThan } from '../base/json_depth.ts';
 import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import type { SkillTool } from '../skills/tool.ts';
@@ -101,6 +102,9 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
         : busy('Too much is being sent at once. Try again.');
     const input = argumentsOf(await read.request.text().finally(read.release), tool);
     if (input === null) return refuse(400, 'The body must be a JSON object: the arguments of the skill.');
+    const { argumentsLevelsMax } = limits;
+    if (isDeeperThan(input, argumentsLevelsMax))
+      return refuse(400, `The arguments stand in each other more than ${argumentsLevelsMax} levels deep.`);
     const wrong = tool.check(input);
     if (wrong !== null) return refuse(400, `${tool.id} was not run: ${wrong}`);
     return way === 'ask' ? ask(person, tool, input) : run(person, tool, input, request.signal);

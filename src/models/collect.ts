@@ -1,4 +1,5 @@
 /** Gathers the parts of one streamed answer. No I/O: the attempt feeds it. */
+import { isDeeperThan } from '../base/json_depth.ts';
 import { limits } from '../base/limits.ts';
 import type { Json, JsonObject } from '../types/json.ts';
 import type { ModelAnswer, ModelRequest, Usage } from '../types/model.ts';
@@ -161,12 +162,13 @@ function replayed(block: Block): JsonObject[] {
   return [{ type: block.type, text: block.text, ...options }];
 }
 
-/** The raw text of malformed arguments stays a string: the core answers such a call with a retry. */
+/** The raw text of malformed arguments, and of what stands too deep in each other, stays a string: the core answers such a call with a retry. */
 function inputOf(args: string): Json {
   const cut = args.slice(0, limits.modelArgumentsCharsMax);
   if (cut.trim() === '') return {};
   try {
-    return JSON.parse(cut) as Json;
+    const input = JSON.parse(cut) as Json;
+    return isDeeperThan(input, limits.argumentsLevelsMax) ? cut : input;
   } catch {
     return cut;
   }

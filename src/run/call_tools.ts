@@ -11,7 +11,7 @@ import { finishToolCall, readToolCalls, type StoredCall, startToolCall } from '.
 import { type ResolvedCall, readCall, repeatable, resolveCall, runTool, unknownOutcome } from '../tools/host.ts';
 import type { StepBody } from '../types/run.ts';
 import type { ToolCall, ToolResult } from '../types/tool.ts';
-import { askAndPark, judgeAsked, type Wanted } from './park.ts';
+import { askAndPark, endedWithoutYes, endWords, judgeAsked, type Wanted } from './park.ts';
 import type { Work } from './parts.ts';
 
 /** `answer`: a terminal tool succeeded, and the run ends with it, which writes the results. `parked`: people were asked. */
@@ -122,14 +122,14 @@ async function runGroup(
   const runs: { call: ResolvedCall; answers?: readonly (string | null)[] }[] = [];
   for (const one of resolved) {
     const { call, offered, refusal, decision } = one;
+    const ofCall = asked.filter(({ callId }) => callId === call.id);
     if (refusal !== null || !offered) outcome.results.push(refuse(work, call.id, refusal ?? ''));
-    else if (decision.verdict === 'allow' && !offered.own.questions) runs.push({ call: one });
-    else {
-      const judged = judgeAsked(
-        work,
-        one,
-        asked.filter(({ callId }) => callId === call.id),
-      );
+    else if (decision.verdict === 'allow' && !offered.own.questions) {
+      const ended = endedWithoutYes(ofCall);
+      if (ended) outcome.results.push(refuse(work, call.id, endWords(ended)));
+      else runs.push({ call: one });
+    } else {
+      const judged = judgeAsked(work, one, ofCall);
       if (judged.kind === 'ask')
         outcome.wanted.push({
           callId: call.id,

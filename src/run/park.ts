@@ -16,6 +16,7 @@ import { assertOwned, countParked, parkRun } from '../store/runs.ts';
 import { argumentsDigest, callDigest, definitionOf } from '../tools/definition.ts';
 import type { DecidedCall } from '../tools/host.ts';
 import type { JsonObject } from '../types/json.ts';
+import type { Audience } from '../types/message.ts';
 import type { ToolResult } from '../types/tool.ts';
 import { StopRequested, type Work } from './parts.ts';
 
@@ -55,6 +56,15 @@ export function judgeAsked(work: Work, decided: DecidedCall, asked: readonly App
   if (notApproved) return { kind: 'result', result: refused(call.id, endWords(notApproved)) };
   if (last.kind === 'question') return { kind: 'run', answers: newest.map(({ answer }) => answer) };
   return { kind: 'run' };
+}
+
+/**
+ * What people were asked about and did not approve stays as they left it, also where nobody would be asked by now: an
+ * "always allow" of another call or a looser rule does not overrule a no (rule 53). Null when nothing stands against it.
+ */
+export function endedWithoutYes(asked: readonly Approval[]): Approval | null {
+  const newest = asked.at(-1)?.batch;
+  return asked.find(({ batch, state }) => batch === newest && state !== 'approved') ?? null;
 }
 
 function refused(toolUseId: string, content: string): ToolResult {
@@ -135,7 +145,7 @@ export async function askAndPark(work: Work, step: number, wanted: readonly Want
     replyTo: run.replyTo,
     requester: toolContext.person?.id ?? null,
     requesterAccount: `${run.place.channel}:${run.userId}`,
-    rule: work.binding?.approvals ?? defaultRule,
+    rule: ruleHere(work.binding?.approvals ?? defaultRule, conversation.audience),
   };
   const refusals: ToolResult[] = [];
   for (const { callId, tool, questions } of wanted) {
@@ -174,6 +184,11 @@ export async function askAndPark(work: Work, step: number, wanted: readonly Want
   void work.stream.clear();
   work.log.info({ questions: questions.length }, 'run waits for people');
   return [];
+}
+
+/** The one member of a direct chat is who asked; there is no list of members to look them up in. */
+function ruleHere(rule: Asking['rule'], audience: Audience): Asking['rule'] {
+  return audience === 'direct' && rule.approvers === 'members' ? { ...rule, approvers: 'requester' } : rule;
 }
 
 async function whyNot(work: Work, asking: Asking, questions: readonly NewQuestion[]): Promise<string | null> {

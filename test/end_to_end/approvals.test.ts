@@ -69,3 +69,28 @@ test('R40: nobody who may decide is here or can be told: the card says where it 
     /An admin decides\..*Nobody who may decide could be shown it: it waits on the approvals page/,
   );
 });
+
+test(
+  'R44, R18: a command of the menu with the bot’s name and a code decides, one for another bot does not',
+  bounded,
+  async (t) => {
+    const { calls, capability } = sender();
+    const groupId = -1001000000077;
+    const { telegram, model, alice } = await startWorld(t, {
+      capabilities: [capability],
+      config: { agent, binding: { where: { chats: [groupId], direct: true } } },
+      telegram: { privacy: false },
+    });
+    const group = telegram.group({ id: groupId, members: [alice] });
+    model.script({ calls: [{ name: 'send_mail', input: { to: 'bob' } }] }, { text: 'Done.' });
+    telegram.say(group, alice, '@gate_bot write to bob');
+    const card = await telegram.waitForMessage(group, /Approval needed/);
+    const code = /needed ([A-Z0-9]+)/.exec(card.text)?.[1];
+    telegram.say(group, alice, `/approve@other_bot ${code}`);
+    await telegram.idle();
+    assert.equal(calls.length, 0);
+    telegram.say(group, alice, `/approve@gate_bot ${code}`);
+    await telegram.waitForMessage(group, 'Done.');
+    assert.deepEqual(calls, [{ to: 'bob' }]);
+  },
+);

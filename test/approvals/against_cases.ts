@@ -1,0 +1,78 @@
+/** What must not get round a decision, or make one impossible (rules 44, 47, 49, 53). */
+import assert from 'node:assert/strict';
+import { askFor, askToSend, resultsOf, whatRan } from './asking.ts';
+import type { Cases } from './suite.ts';
+
+export const againstCases: Cases = {
+  'R53: a denied call stays denied when another call of its tool is allowed for always': {
+    async run(scene) {
+      const card = await askFor(scene, ['send', { what: 'a' }], ['send', { what: 'b' }]);
+      await scene.press('requester', card, 'Always allow 1');
+      await scene.press('requester', card, 'Deny 2');
+      await scene.sees('All done.');
+      assert.deepEqual(whatRan(scene), ['send a']);
+      const [, second] = resultsOf(await scene.model.request(2));
+      assert.match(second ?? '', /^send was not run: denied by Rita/);
+    },
+  },
+
+  'R53: a denied call stays denied when its tool would not ask any more': {
+    async run(scene) {
+      const card = await askToSend(scene);
+      scene.say('requester', '/policy send allow');
+      await scene.quiet();
+      await scene.press('requester', card, 'Deny');
+      await scene.sees('Done with one.');
+      assert.deepEqual(scene.ran, []);
+      assert.match(resultsOf(await scene.model.request(2))[0] ?? '', /^send was not run: denied by Rita/);
+    },
+  },
+
+  'R47: with the rule "members" who is alone with the bot decides': {
+    options: { approvals: { approvers: 'members' } },
+    async run(scene) {
+      const card = await askToSend(scene);
+      assert.equal(await scene.press('requester', card, 'Approve'), '');
+      await scene.sees('Done with one.');
+      assert.deepEqual(whatRan(scene), ['send one']);
+    },
+  },
+
+  'R44: a number is no code': {
+    async run(scene) {
+      for (const text of ['no 42', 'ja 2025']) {
+        scene.say('requester', text);
+        await scene.sees(`Chat: ${text}`);
+      }
+    },
+  },
+
+  'R49: what is nested deep can be read and does not become millions of characters': {
+    async run(scene) {
+      const deep = `${'['.repeat(200)}${'1,'.repeat(5_000)}1${']'.repeat(200)}`;
+      scene.model.script({ calls: [{ name: 'send', rawArguments: `{"what":"x","deep":${deep}}` }] });
+      scene.ask('send it');
+      const card = await scene.card('send of acts');
+      const [row] = await scene.rows<{ input: string }>('select input from approvals');
+      assert.ok(row && row.input.length < 64_000, `${row?.input.length} characters`);
+      assert.deepEqual(JSON.parse(row.input), JSON.parse(`{"what":"x","deep":${deep}}`));
+      await scene.press('requester', card, 'Approve');
+      await scene.sees('Done with x.');
+      assert.equal(scene.ran.length, 1);
+    },
+  },
+
+  'R49, M2: arguments nested deeper than anything can be shown are refused, and the run goes on': {
+    async run(scene) {
+      const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+      scene.model.script({ calls: [{ name: 'send', rawArguments: `{"what":"x","deep":${deep}}` }] });
+      scene.ask('send it');
+      await scene.sees('All done.');
+      assert.match(
+        resultsOf(await scene.model.request(2))[0] ?? '',
+        /^send was not run: the arguments are not a JSON object/,
+      );
+      assert.deepEqual(scene.ran, []);
+    },
+  },
+};
