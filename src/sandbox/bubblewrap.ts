@@ -32,7 +32,9 @@ interface Bind {
 }
 
 /**
- * Options for `--args`. `--disable-userns` needs `--unshare-user`. The mounts that bubblewrap makes writable by itself,
+ * Options for `--args`. `--disable-userns` needs `--unshare-user`. No `--new-session`: the front has one of its own already,
+ * and bubblewrap's first process inside must stay in the front's process group, or a kill that comes before it has bound
+ * itself to its parent (which it does last) would leave it and the skill running. The mounts that bubblewrap makes writable by itself,
  * `/` and `/dev`, are memory without a limit, so they are made read-only at the end.
  * Throws GatehouseError('refused') for a grant that cannot be given.
  */
@@ -54,7 +56,6 @@ export function bubblewrapOptions(view: View): string[] {
     '--unshare-user',
     '--disable-userns',
     '--die-with-parent',
-    '--new-session',
     '--hostname',
     'sandbox',
     ...['--uid', String(unprivilegedId), '--gid', String(unprivilegedId)],

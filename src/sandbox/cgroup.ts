@@ -20,7 +20,7 @@ export interface CallGroup {
   procs: string[];
   /** Whether the kernel killed a process of the group for its memory. */
   outOfMemory(): boolean;
-  /** Resolves when the group is gone; false when processes in it are still there after `sandboxEndMsMax`. */
+  /** Ends what is in it. Resolves when the group is gone; false when it is still there after `sandboxEndMsMax`. */
   remove(): Promise<boolean>;
 }
 
@@ -54,7 +54,7 @@ export function openCallGroup(place: CgroupPlace, clock: Clock): CallGroup {
     },
     async remove() {
       for (let wait = 1, waited = 0; ; waited += wait, wait *= 2) {
-        if (folders.map(removed).every(Boolean)) return true;
+        if (folders.map(emptied).every(Boolean)) return true;
         if (waited >= limits.sandboxEndMsMax) return false;
         await clock.sleep(wait);
       }
@@ -125,13 +125,13 @@ function handsDown(parent: string): boolean {
   return (read(file) ?? '').includes('memory');
 }
 
-/** Tries it, and takes away what a gateway that was killed has left. */
+/** Tries it, and takes away what a gateway that was killed has left, processes included. */
 function canHold(parent: string): boolean {
   const probe = join(parent, `${prefix}${process.pid}-0`);
   try {
     for (const name of readdirSync(parent)) {
       const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : process.pid;
-      if (pid !== process.pid && !isAlive(pid)) removed(join(parent, name));
+      if (pid !== process.pid && !isAlive(pid)) emptied(join(parent, name));
     }
     mkdirSync(probe);
     return removed(probe);
@@ -167,6 +167,21 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** As `removed`, and ends what is in it: then it can be removed in a moment. */
+function emptied(folder: string): boolean {
+  if (removed(folder)) return true;
+  // A process of a namespace that we cannot see is listed as 0, which means ourselves to kill(2).
+  const members = (read(join(folder, 'cgroup.procs')) ?? '').split('\n').map(Number);
+  for (const pid of members.filter((pid) => pid > 1)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  return false;
 }
 
 /** False while something is in it. */

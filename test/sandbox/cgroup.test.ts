@@ -1,11 +1,14 @@
 /** Against a folder that looks like the kernel's: where groups are looked for on v1 and v2. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { findCgroups, openCallGroup } from '../../src/sandbox/cgroup.ts';
+import { within } from '../support/within.ts';
 
 function machine(t: TestContext, files: Record<string, string>) {
   const root = mkdtempSync(join(tmpdir(), 'gatehouse-cgroup-'));
@@ -47,6 +50,19 @@ describe('control groups', () => {
     mkdirSync(join(root, inner, 'somebody'));
     findCgroups(root, new Set());
     assert.deepEqual(readdirSync(join(root, inner)).sort(), ['gatehouse-1-5', 'somebody']);
+  });
+
+  it('D2: ends what a gateway that was killed has left running in its groups', async (t) => {
+    const inner = 'sys/fs/cgroup/memory/inner';
+    const left = spawn('/bin/sleep', ['60'], { stdio: 'ignore' });
+    t.after(() => left.kill('SIGKILL'));
+    const root = machine(t, {
+      'proc/self/mountinfo': mountsV1,
+      'proc/self/cgroup': '4:memory:/docker/abc/inner\n',
+      [`${inner}/gatehouse-4194305-1/cgroup.procs`]: `0\n${left.pid}\n`,
+    });
+    findCgroups(root, new Set());
+    assert.deepEqual(await within(5_000, 'the end of it', once(left, 'exit')), [null, 'SIGKILL']);
   });
 
   const unified = (more: Record<string, string>) => ({

@@ -14,6 +14,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { bubblewrapOptions } from '../../src/sandbox/bubblewrap.ts';
 import { noGrant } from '../../src/sandbox/grant.ts';
 import { findMeans } from '../../src/sandbox/means.ts';
+import { becomes } from '../support/becomes.ts';
 import { findProgram, needs } from '../support/needs.ts';
 import { createWorld, isRoot, needsSandbox, node, skillUser } from '../support/sandbox_world.ts';
 import { within } from '../support/within.ts';
@@ -152,6 +153,24 @@ describe('attacks of a skill', { skip, timeout: 240_000 }, () => {
     assert.equal(processesWith(marker).length, 0);
     await world.run(world.free, attack);
     assert.equal(processesWith(marker).length, 1);
+  });
+
+  it('R61, R75: is stopped while its sandbox is being made, and lives on', async (t) => {
+    const real = findMeans();
+    // Without groups nothing but the kill of the process group ends it.
+    const world = createWorld(t, { found: { ...real, means: { ...real.means, cgroups: null } } });
+    await world.confined.state();
+    const marker = `86402.${process.pid}`;
+    const attack = world.program(`#!/bin/sh\n/usr/bin/setsid -f /bin/sleep ${marker}\n/bin/sleep ${marker}\n`);
+    t.after(() => processesWith(marker).forEach((pid) => void process.kill(pid, 'SIGKILL')));
+    const call = { ...attack, stdin: '{}', env: {}, timeoutMs: 20_000 };
+    for (let round = 0; round < 90; round++) {
+      const abort = new AbortController();
+      const run = world.confined.run({ ...call, signal: abort.signal });
+      setTimeout(() => abort.abort(new Error('stopped')), round / 3);
+      await assert.rejects(run, { message: 'stopped' });
+    }
+    await becomes(() => processesWith(marker), []);
   });
 
   it('lives on when the gateway is killed', async (t) => {
