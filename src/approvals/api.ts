@@ -4,7 +4,7 @@ import type { Db, Query, Transaction } from '../store/db.ts';
 import type { Actor, ApprovalState, Choice } from '../types/approval.ts';
 import type { Place } from '../types/message.ts';
 import { type Words, wordsFor } from '../words/index.ts';
-import { plainText, reasonText, whoDecides } from './card.ts';
+import { plainText, reasonText, stateText, whoDecides } from './card.ts';
 import { accountOf } from './close.ts';
 import { decideApproval } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
@@ -163,7 +163,7 @@ export async function decideById(
     const notice = (await noticeOf(q, decided, words)) ?? '';
     if (decided.kind === 'closed') {
       const { state } = decided.approval;
-      return { ok: true, state, words: state === 'pending' ? '' : words.questions.noted(words.questions.state[state]) };
+      return { ok: true, state, words: words.questions.noted(stateText(decided.approval, words.questions)) };
     }
     if (decided.kind === 'signed') return { ok: true, state: 'pending', words: plainText(notice) };
     const why = decided.kind === 'already' ? 'decided' : decided.kind;

@@ -93,7 +93,14 @@ const isOpen = ({ state }: Approval) => state === 'pending';
 function heading({ approvals }: CardFacts, words: Words): string {
   const { questions } = words;
   const open = approvals.filter(isOpen);
-  if (open.length > 1) return `**${questions.needApproval(open.length)}**`;
+  if (open.length > 1) {
+    const calls = open.filter(({ kind }) => kind === 'tool').length;
+    const asked = open.length - calls;
+    const parts: string[] = [];
+    if (calls > 0) parts.push(calls === 1 ? questions.needsApproval : questions.needApproval(calls));
+    if (asked > 0) parts.push(asked === 1 ? questions.asks : questions.asksSeveral(asked));
+    return `**${parts.join(', ')}**`;
+  }
   const [only] = open;
   if (only === undefined || approvals.length > 1) return '';
   return only.kind === 'question'
@@ -213,21 +220,25 @@ function callText(approval: Approval, { questions }: Words, mark: string, room: 
 }
 
 function endText(approval: Approval, timezone: string, { questions }: Words, room: number): string[] {
-  const state = approval.state as Exclude<Approval['state'], 'pending'>;
   const when = timeText(approval.decidedAt ?? approval.expiresAt, timezone);
   const { answer, decidedBy } = approval;
   const kept = (text: string) => literal(shorten(text, Math.max(room, least.sentence)));
   const lines: string[] = [];
-  if (approval.kind === 'question' && state === 'approved')
-    lines.push(answer === null ? questions.skipped : questions.answered(kept(answer)));
-  lines.push(
-    decidedBy === null
-      ? questions.ended(questions.state[state], when)
-      : questions.decided(questions.state[state], kept(decidedBy), when),
-  );
+  if (answer !== null) lines.push(questions.answered(kept(answer)));
+  const said = stateText(approval, questions);
+  lines.push(decidedBy === null ? questions.ended(said, when) : questions.decided(said, kept(decidedBy), when));
   const reason = reasonText(approval, questions);
   if (reason !== null && room > 0) lines.push(questions.reason(kept(reason)));
   return lines;
+}
+
+/** What became of a question that is closed. */
+export function stateText(
+  { kind, state, answer }: Pick<Approval, 'kind' | 'state' | 'answer'>,
+  { state: states, answerState }: Words['questions'],
+): string {
+  if (kind === 'question' && state === 'approved') return answer === null ? answerState.skipped : answerState.answered;
+  return state === 'pending' ? '' : states[state];
 }
 
 /** A reason of people as it is, one of ours in words. */

@@ -10,7 +10,7 @@ import type { Actor } from '../types/approval.ts';
 import type { Decision } from '../types/message.ts';
 import type { Words } from '../words/index.ts';
 import { letters } from './buttons.ts';
-import { plainText, whoDecides } from './card.ts';
+import { plainText, stateText, whoDecides } from './card.ts';
 import { accountOf, sendDetails } from './close.ts';
 import { type Decided, type Deciding, decideApproval, decideTogether } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
@@ -121,7 +121,7 @@ export async function noticeOf(q: Transaction, decided: Decided, words: Words): 
     case 'already': {
       const { state, decidedBy } = decided.approval;
       if (state === 'pending') return questions.unknown;
-      const said = questions.state[state];
+      const said = stateText(decided.approval, questions);
       return decidedBy === null ? questions.over(said) : questions.already(said, literal(decidedBy));
     }
   }

@@ -1,4 +1,5 @@
 /** Decisions in words: `yes 4K7`, a bare yes where it is beyond doubt, answers to questions (rules 44, 45, 56). */
+import { cleanName, inCode, literal } from '../base/safe_text.ts';
 import { type Approval, findByCode, pendingShownIn, readBatch } from '../store/approvals.ts';
 import { type Card, cardSent, cardsOfBatch, findCardByRef, isLastOfOurs } from '../store/cards.ts';
 import type { Transaction } from '../store/db.ts';
@@ -9,6 +10,7 @@ import { type Deciding, decideApproval } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
 import { noticeOf } from './press.ts';
 import { type Reply, readReply } from './reply.ts';
+import { isRequester } from './rule.ts';
 
 /** A message that may decide something, in the transaction that accepts it. */
 export interface Hearing {
@@ -75,6 +77,9 @@ async function replyToCard(hearing: Hearing, card: Card, text: string, reply: Re
   // The question is over: an explicit yes or no is told so, everything else is chat.
   if (!only) return reply && batch[0] ? settle(hearing, batch[0], decidingOf(reply)) : null;
   if (only.kind === 'question' && open.length === 1) return settle(hearing, only, { choice: 'answer', answer: text });
+  // Whoever is asked by the agent must say which answer this is.
+  const isAnswer = open.some(({ kind }) => kind === 'question') && isRequester(only, await hearing.actor());
+  if (!reply && isAnswer) return { list: listOpen(open, hearing.words) };
   if (!reply) return null;
   return open.length > 1 ? { list: listOpen(open, hearing.words) } : settle(hearing, only, decidingOf(reply));
 }
@@ -82,9 +87,11 @@ async function replyToCard(hearing: Hearing, card: Card, text: string, reply: Re
 /** Beyond doubt only while the card is our last message there and its question the only open one. */
 async function bareReply(hearing: Hearing, reply: Reply): Promise<Said | null> {
   const { q, channel, message } = hearing;
-  const open = (await pendingShownIn(q, channel, message.chat.id)).filter(({ kind }) => kind === 'tool');
+  const open = await pendingShownIn(q, channel, message.chat.id);
   const [only] = open;
-  if (!only || !(await isShownLast(hearing, open))) return null;
+  // A question of the agent alone is answered in reply to it; a yes may be said to something else.
+  if (!only || (open.length === 1 && only.kind === 'question')) return null;
+  if (!(await isShownLast(hearing, open))) return null;
   if (open.length > 1) return { list: listOpen(open, hearing.words) };
   return (await isAfter(hearing, only)) ? settle(hearing, only, decidingOf(reply)) : null;
 }
@@ -117,9 +124,17 @@ async function isAfter({ q, message }: Hearing, approval: Approval): Promise<boo
 
 const decidingOf = ({ choice, reason }: Reply) => ({ choice, reason });
 
+const listedCharsMax = 80;
+
 export function listOpen(open: readonly Approval[], { questions }: Words): string {
   return questions.ambiguous(
-    open.map(({ code, tool, capability }) => `- \`${code}\`: ${questions.ofCapability(tool, capability)}`),
+    open.map(({ code, kind, tool, capability, input }) => {
+      const what =
+        kind === 'question'
+          ? literal(cleanName(input, listedCharsMax))
+          : questions.ofCapability(inCode(tool), inCode(capability));
+      return `- \`${code}\`: ${what}`;
+    }),
   );
 }
 

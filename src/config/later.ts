@@ -138,13 +138,7 @@ export const laterCapabilities: Record<string, readonly string[]> = {
 };
 
 /** Tools of `__builtin__` that are not built yet. */
-export const laterBuiltinTools = [
-  'emit_event',
-  'delegate_to_agent',
-  'set_schedule',
-  'set_reminder',
-  'ask_user',
-] as const;
+export const laterBuiltinTools = ['emit_event', 'delegate_to_agent', 'set_schedule', 'set_reminder'] as const;
 
 export const channelToolIds = [
   'get_channel_info',

@@ -53,7 +53,10 @@ export function judgeAsked(work: Work, decided: DecidedCall, asked: readonly App
       replaced: asked,
     };
   const notApproved = newest.find(({ state }) => state !== 'approved');
-  if (notApproved) return { kind: 'result', result: refused(call.id, endWords(notApproved)) };
+  // What was answered is handed over, though the time of the others is over.
+  const isAnswered = last.kind === 'question' && newest.some(({ state }) => state === 'approved');
+  if (notApproved && !(isAnswered && newest.every(({ state }) => state === 'approved' || state === 'expired')))
+    return { kind: 'result', result: refused(call.id, endWords(notApproved)) };
   if (last.kind === 'question') return { kind: 'run', answers: newest.map(({ answer }) => answer) };
   return { kind: 'run' };
 }
@@ -73,7 +76,9 @@ function refused(toolUseId: string, content: string): ToolResult {
 
 /** What the model is told of a question that was not approved: a refusal that invites no way round it. */
 export function endWords(approval: Approval): string {
-  const { tool, state, decidedBy, reason } = approval;
+  const { tool, state, decidedBy, reason, kind } = approval;
+  if (kind === 'question' && state === 'expired')
+    return 'The person was asked and did not answer in time. Go on without an answer, or say what you need.';
   switch (state) {
     case 'denied': {
       const because = reason === null ? '' : ` They gave this reason: ${JSON.stringify(reason)}.`;

@@ -5,6 +5,7 @@ interface QuestionWords {
   needsApproval: string;
   needApproval(count: number): string;
   asks: string;
+  asksSeveral(count: number): string;
   ofCapability(tool: string, capability: string): string;
   knownAs(name: string): string;
   agentSays(words: string): string;
@@ -37,7 +38,8 @@ interface QuestionWords {
   ended(state: string, when: string): string;
   reason(text: string): string;
   answered(text: string): string;
-  skipped: string;
+  /** What became of a question of the agent, in the place of a state. */
+  answerState: { answered: string; skipped: string };
   notEntitled(who: string): string;
   already(state: string, who: string): string;
   over(state: string): string;
@@ -60,6 +62,7 @@ const en: QuestionWords = {
   needsApproval: 'Approval needed',
   needApproval: (count) => `${count} calls need approval`,
   asks: 'Question',
+  asksSeveral: (count) => `${count} questions`,
   ofCapability: (tool, capability) => `Tool \`${tool}\` of \`${capability}\``,
   knownAs: (name) => `, which the agent knows as \`${name}\``,
   agentSays: (words) => `The agent's own words: “${words}”`,
@@ -92,7 +95,7 @@ const en: QuestionWords = {
   ended: (state, when) => `**${state}**, ${when}`,
   reason: (text) => `Reason: ${text}`,
   answered: (text) => `Answer: ${text}`,
-  skipped: 'Skipped.',
+  answerState: { answered: 'answered', skipped: 'skipped' },
   notEntitled: (who) => `That is not yours to decide. ${who}`,
   already: (state, who) => `Already ${state} by ${who}.`,
   over: (state) => `This question is over: ${state}.`,
@@ -122,6 +125,7 @@ const de: QuestionWords = {
   needsApproval: 'Freigabe nötig',
   needApproval: (count) => `${count} Aufrufe brauchen Freigabe`,
   asks: 'Frage',
+  asksSeveral: (count) => `${count} Fragen`,
   ofCapability: (tool, capability) => `Werkzeug \`${tool}\` von \`${capability}\``,
   knownAs: (name) => `, dem Agenten bekannt als \`${name}\``,
   agentSays: (words) => `Worte des Agenten: „${words}“`,
@@ -155,7 +159,7 @@ const de: QuestionWords = {
   ended: (state, when) => `**${state}**, ${when}`,
   reason: (text) => `Grund: ${text}`,
   answered: (text) => `Antwort: ${text}`,
-  skipped: 'Übersprungen.',
+  answerState: { answered: 'beantwortet', skipped: 'übersprungen' },
   notEntitled: (who) => `Das ist nicht deine Entscheidung. ${who}`,
   already: (state, who) => `Bereits ${state} von ${who}.`,
   over: (state) => `Diese Frage ist vorbei: ${state}.`,
@@ -187,6 +191,7 @@ const pt: QuestionWords = {
   needsApproval: 'Aprovação necessária',
   needApproval: (count) => `${count} chamadas precisam de aprovação`,
   asks: 'Pergunta',
+  asksSeveral: (count) => `${count} perguntas`,
   ofCapability: (tool, capability) => `Ferramenta \`${tool}\` de \`${capability}\``,
   knownAs: (name) => `, que o agente conhece como \`${name}\``,
   agentSays: (words) => `Palavras do agente: “${words}”`,
@@ -219,7 +224,7 @@ const pt: QuestionWords = {
   ended: (state, when) => `**${state}**, ${when}`,
   reason: (text) => `Motivo: ${text}`,
   answered: (text) => `Resposta: ${text}`,
-  skipped: 'Saltada.',
+  answerState: { answered: 'respondida', skipped: 'saltada' },
   notEntitled: (who) => `Não cabe a si decidir. ${who}`,
   already: (state, who) => `Já ${state} por ${who}.`,
   over: (state) => `Esta pergunta terminou: ${state}.`,

@@ -78,7 +78,7 @@ eachDatabase(
   only,
 );
 
-test('the store tools are always offered where somebody owns a store, and nowhere else', () => {
+test('the tools are always offered where somebody owns a store or can be asked, and nowhere else', () => {
   const offered = (facts: Parameters<typeof createRecordingRun>[0]) => {
     const { run, tools } = createRecordingRun(facts);
     capability.attach(run, {});
@@ -87,13 +87,14 @@ test('the store tools are always offered where somebody owns a store, and nowher
   const all = ['store_get', 'store_set', 'store_delete', 'store_list'];
   assert.equal(capability.id, '__builtin__');
   assert.equal(capability.always, true);
-  assert.deepEqual(offered({}), all);
+  assert.deepEqual(offered({}), [...all, 'ask_user']);
+  assert.deepEqual(offered({ audience: 'group' }), [...all, 'ask_user']);
   assert.deepEqual(offered({ audience: 'group', person: null }), all);
   assert.deepEqual(offered({ audience: 'direct', person: null }), []);
   assert.deepEqual(offered({ audience: 'public' }), []);
 });
 
-test('effects and hints: all safe; reads are read-only, set and delete may be repeated', () => {
+test('effects and hints: all safe; reads and questions are read-only, set and delete may be repeated', () => {
   assert.deepEqual(
     capability.tools.map(({ id, effect, annotations }) => [
       id,
@@ -107,6 +108,7 @@ test('effects and hints: all safe; reads are read-only, set and delete may be re
       ['store_set', 'safe', false, true, false],
       ['store_delete', 'safe', false, true, false],
       ['store_list', 'safe', true, true, false],
+      ['ask_user', 'safe', true, true, false],
     ],
   );
 });
@@ -136,4 +138,34 @@ test('the README of the folder lists the tools and their effects', () => {
     rows,
     capability.tools.map((tool) => [tool.id, tool.effect]),
   );
+});
+
+test('R56: ask_user takes 1 to 4 questions with at most 8 options, and nobody to ask', () => {
+  const ask = capability.tools.find(({ id }) => id === 'ask_user')!;
+  const accepts = new Ajv2020({ strict: true, allErrors: true }).compile(ask.inputSchema);
+  const options = (count: number) => Array.from({ length: count }, (_, index) => `option ${index}`);
+  const question = { question: 'Which?' };
+  for (const questions of [
+    [question],
+    [question, question, question, question],
+    [{ ...question, options: [] }],
+    [{ ...question, options: options(8) }],
+    [{ question: 'x'.repeat(500), options: ['x'.repeat(100)] }],
+  ])
+    assert.equal(accepts({ questions }), true, JSON.stringify(questions));
+  for (const questions of [
+    [],
+    [question, question, question, question, question],
+    [{ ...question, options: options(9) }],
+    [{ ...question, options: ['a', 'a'] }],
+    [{ ...question, options: [' '] }],
+    [{ question: ' ' }],
+    [{ question: 'x'.repeat(501) }],
+    [{ question: 'Which?', options: ['x'.repeat(101)] }],
+    [{ ...question, person: 'ben' }],
+    ['Which?'],
+    'Which?',
+  ])
+    assert.equal(accepts({ questions }), false, JSON.stringify(questions));
+  assert.equal(accepts({ questions: [question], person: 'ben' }), false);
 });
