@@ -2,7 +2,7 @@
 import { newCode, newId } from '../base/ids.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { countAsOne } from '../people/links.ts';
-import { type AdminAccount, findAccount, listAdmins } from '../store/accounts.ts';
+import { type Account, type AdminAccount, findAccount, listAdmins } from '../store/accounts.ts';
 import { addApproval, isCodeUsed, readBatch } from '../store/approvals.ts';
 import { addCard } from '../store/cards.ts';
 import type { Db, Query, Transaction } from '../store/db.ts';
@@ -96,7 +96,7 @@ async function askTogether(
       requesterAccount: asking.requesterAccount,
       approvers: asking.rule.approvers,
       shownTo: forMe ? [] : elsewhere.map(({ name }) => name),
-      code: await freshCode(q, asking.place, now),
+      code: await freshCode(q, [asking.place, ...(forMe ? [] : elsewhere.map(({ place }) => place))], now),
       createdAt: now,
       expiresAt: now + asking.rule.expiresMs,
     });
@@ -142,12 +142,14 @@ async function wordsAt(q: Transaction, parts: ApprovalParts, account: string): P
   return wordsFor((await accountOf(q, account))?.language, parts.settings().language);
 }
 
-/** Letters and at least one digit, so that no word is a code. */
-async function freshCode(q: Query, place: Place, now: number): Promise<string> {
+/** Letters and at least one digit, so that no word is a code; new wherever it will be shown (rule 45). */
+async function freshCode(q: Query, places: readonly Place[], now: number): Promise<string> {
   for (let tries = 0; ; tries++) {
     const code = newCode(codeCharsMin + Math.floor(tries / codeTries));
     if (!/[0-9]/.test(code) || !/[A-Z]/.test(code)) continue;
-    if (!(await isCodeUsed(q, place, code, now - codeRestMs))) return code;
+    let isUsed = false;
+    for (const place of places) isUsed ||= await isCodeUsed(q, place, code, now - codeRestMs);
+    if (!isUsed) return code;
   }
 }
 
@@ -158,12 +160,13 @@ async function freshCode(q: Query, place: Place, now: number): Promise<string> {
 export async function whyNobody(
   q: Query,
   parts: Pick<ApprovalParts, 'settings'>,
-  asking: Pick<Asking, 'requester' | 'direct' | 'rule'>,
+  asking: Pick<Asking, 'requester' | 'requesterAccount' | 'direct' | 'rule'>,
   dual: boolean,
   now: number,
 ): Promise<'nobody' | 'too_few' | null> {
   const { approvers } = asking.rule;
-  const admins = await listAdmins(q, parts.settings().admins);
+  const settings = parts.settings();
+  const admins = await listAdmins(q, settings.admins);
   const openEnded = approvers === 'members' && !asking.direct;
   if (!dual) {
     if (approvers === 'admins') return admins.length > 0 ? null : 'nobody';
@@ -177,16 +180,23 @@ export async function whyNobody(
     for (const known of people) if (known === person || (await countAsOne(q, known, person, now))) return;
     people.push(person);
   };
-  if (approvers !== 'admins' && asking.requester !== null && typeof approvers === 'string') await add(asking.requester);
   for (const admin of admins) await add(personOf(admin));
-  if (typeof approvers !== 'string')
-    for (const account of approvers) {
-      const colon = account.indexOf(':');
-      const known = await findAccount(q, account.slice(0, colon), account.slice(colon + 1));
-      await add(known?.personId ?? account);
-    }
+  const asks = approvers === 'admins' || asking.requester === null ? [] : [asking.requesterAccount];
+  const others = typeof approvers === 'string' ? asks : approvers;
+  for (const account of others) {
+    const known = await accountOf(q, account);
+    if (mayCount(settings, account, known)) await add(known?.personId ?? account);
+  }
   return people.length >= 2 ? null : 'too_few';
 }
+
+/** Whether one of two signatures could be this account's (rule 57): in a workspace it may be a full member. */
+function mayCount({ admins, channels }: PersonFacts, account: string, known: Account | null): boolean {
+  if (known && (known.admin || known.pairedAt !== null)) return true;
+  return admins.has(account) || channels.get(account.slice(0, account.indexOf(':')))?.groupsNeedAdmission === false;
+}
+
+type PersonFacts = Pick<ReturnType<ApprovalParts['settings']>, 'admins' | 'channels'>;
 
 /**
  * The direct chats of those who may decide, when none of them is in the chat where the run asks. Asks the platform who

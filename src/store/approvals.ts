@@ -262,16 +262,25 @@ export async function listApprovalRows(
   return rows.map(approvalOf);
 }
 
-/** Whether a code was used in a chat since then (rule 45). */
+/** Whether a code was used in a chat since then, for what was asked there or shown there by a card (rule 45). */
 export async function isCodeUsed(q: Query, place: Place, code: string, since: number): Promise<boolean> {
-  const row = await q.get(
+  const asked = await q.get(
     'select 1 as one from approvals where channel = ? and chat = ? and code = ? and created_at > ? limit 1',
     place.channel,
     place.chat,
     code,
     since,
   );
-  return row !== undefined;
+  if (asked !== undefined) return true;
+  const shown = await q.get(
+    `select 1 as one from cards c join approvals a on a.batch = c.batch
+     where c.channel = ? and c.chat = ? and a.code = ? and a.created_at > ? limit 1`,
+    place.channel,
+    place.chat,
+    code,
+    since,
+  );
+  return shown !== undefined;
 }
 
 /** Any question with this code of the chat, or shown there; the newest first. */
