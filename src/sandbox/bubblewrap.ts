@@ -11,8 +11,8 @@ import { checkGrant, type Grant, isWithin, realPath } from './grant.ts';
 /** Of the processes inside; on the machine they are the gateway's user, or this one when the gateway is root. */
 export const unprivilegedId = 65534;
 export const skillFolder = '/skill';
-/** Where the gateway's own Node is seen when it is not in /usr. */
-const nodeFolder = '/opt/node';
+/** Where the gateway's own Node is seen when it is not in /usr: a place that no grant covers. */
+const nodeFolder = '/.gateway';
 
 export interface View {
   /** Shown read-only at /skill, which is the working folder; null shows none and works in /tmp. */
@@ -74,7 +74,7 @@ export function bubblewrapOptions(view: View): string[] {
 }
 
 export function nodeSeenAt(node: string): string {
-  return isWithin(node, '/usr') ? node : join(nodeFolder, 'bin', 'node');
+  return isWithin(node, '/usr') ? node : join(nodeFolder, 'node');
 }
 
 /** /bin and its siblings are links into /usr on a merged system, folders of their own on others. */

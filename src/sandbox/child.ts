@@ -1,6 +1,6 @@
 /** Runs one command to its end within bounds: time, output, log lines. Knows nothing of what confines it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../base/clock.ts';
@@ -58,14 +58,20 @@ export function startChild(of: ChildCommand): StartedChild {
   const files: number[] = [];
   try {
     for (const path of of.files) files.push(openSync(path, 'w'));
-    const pipes = Array.from({ length: 3 + of.pipes }, () => 'pipe' as const);
+    const own = [...Array.from({ length: 3 + of.pipes }, () => 'pipe' as const), ...files];
+    const others = inheritable().filter((descriptor) => descriptor >= own.length);
+    const nothing = others.length > 0 ? openSync('/dev/null', 'r') : -1;
+    if (others.length > 0) files.push(nothing);
+    const rest = Array.from({ length: Math.max(own.length - 1, ...others) + 1 - own.length }, (_, index) =>
+      others.includes(own.length + index) ? nothing : ('ignore' as const),
+    );
     const child = spawn(of.command[0] ?? '', of.command.slice(1), {
       cwd: of.cwd,
       env: { ...of.env },
       ...(of.user === null ? {} : { uid: of.user, gid: of.user }),
       // A process group of its own, so that all of it can be killed.
       detached: true,
-      stdio: [...pipes, ...files],
+      stdio: [...own, ...rest],
     });
     const exit = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
       child.once('error', reject);
@@ -78,6 +84,38 @@ export function startChild(of: ChildCommand): StartedChild {
     return { process: child, exit };
   } finally {
     for (const file of files) closeSync(file);
+  }
+}
+
+let inherited: readonly number[] | null = null;
+
+/**
+ * Descriptors that whoever started this process left open for it and for every child of it: a supervisor's pipe, a
+ * socket. What Node opens is closed in children; these are not, so a child gets /dev/null in their place.
+ */
+function inheritable(): readonly number[] {
+  inherited ??= listInheritable();
+  return inherited;
+}
+
+function listInheritable(): number[] {
+  const closeOnExec = 0o2000000;
+  try {
+    return readdirSync('/proc/self/fd')
+      .map(Number)
+      .filter((descriptor) => {
+        if (descriptor <= 2) return false;
+        try {
+          const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1];
+          return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
+        } catch {
+          // The one that read the folder.
+          return false;
+        }
+      });
+  } catch {
+    // Not Linux: there is no sandbox either.
+    return [];
   }
 }
 

@@ -38,6 +38,16 @@ export function checkGrant(grant: Grant, hidden: readonly string[]): void {
     const covering = [...hidden, '/proc', '/dev'].find((folder) => isWithin(real, folder));
     if (covering !== undefined)
       throw new GatehouseError('refused', `sandbox.skills grants ${path}, but nothing of ${covering} can be granted`);
+    // A cover hides them only where they are: who may write above could rename the folder that they are in.
+    const inside = grant.write.includes(path) ? hidden.find((one) => isWithin(one, real)) : undefined;
+    if (inside !== undefined)
+      throw new GatehouseError(
+        'refused',
+        `sandbox.skills grants writing to ${path}, which holds ${inside} of the gateway`,
+        {
+          hint: 'grant folders below it that do not',
+        },
+      );
   }
 }
 

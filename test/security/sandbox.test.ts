@@ -5,18 +5,30 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it, type TestContext } from 'node:test';
-import { bubblewrapOptions } from '../../src/sandbox/bubblewrap.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { bubblewrapOptions, unprivilegedId } from '../../src/sandbox/bubblewrap.ts';
+import { createSandbox } from '../../src/sandbox/create_sandbox.ts';
 import { noGrant } from '../../src/sandbox/grant.ts';
 import { findMeans } from '../../src/sandbox/means.ts';
 import { becomes } from '../support/becomes.ts';
 import { findProgram, needs } from '../support/needs.ts';
-import { createWorld, isRoot, needsSandbox, node, skillUser } from '../support/sandbox_world.ts';
+import { createWorld, isRoot, needsSandbox, node, quietLog, skillUser } from '../support/sandbox_world.ts';
 import { within } from '../support/within.ts';
 
 const skip = needsSandbox();
@@ -75,6 +87,60 @@ describe('attacks of a skill', { skip, timeout: 240_000 }, () => {
       await assert.rejects(world.run(world.confined, attack, { grant: { ...noGrant, read: [path] } }), {
         code: 'refused',
       });
+  });
+
+  it("R60: moves the gateway's files away from where they are covered", async (t) => {
+    const world = createWorld(t);
+    const top = join(world.open, 'top');
+    const data = join(top, 'middle', 'data');
+    mkdirSync(data, { recursive: true });
+    writeFileSync(join(data, 'key'), 'secret of the gateway');
+    if (isRoot) for (const path of [top, join(top, 'middle'), data]) chownSync(path, unprivilegedId, unprivilegedId);
+    const sandbox = createSandbox({ mode: 'required', hidden: [data], clock: systemClock, log: quietLog });
+    t.after(() => sandbox.close());
+    const grant = { ...noGrant, write: [top] };
+    const attack = node(`
+      attempt(() => fs.renameSync(input + '/middle', input + '/moved'));
+      say(attempt(() => fs.readFileSync(input + '/moved/data/key', 'utf8')));`);
+    const stdin = JSON.stringify(top);
+    await assert.rejects(world.run(sandbox, attack, { grant, stdin }), { code: 'refused', message: /holds .*data of/ });
+    assert.equal((await world.run(world.free, attack, { grant, stdin })).stdout, '"secret of the gateway"');
+  });
+
+  it('R60: uses what whoever started the gateway left open', async (t) => {
+    const world = createWorld(t);
+    const secret = openSync(join(world.data, 'gatehouse.key'), 'r');
+    t.after(() => closeSync(secret));
+    const attack = node(`say(attempt(() => fs.readFileSync(40, 'utf8')))`);
+    const { folder, program } = world.program(attack);
+    const stdio = [...Array.from({ length: 40 }, () => 'ignore' as const), secret];
+    const start = (file: string, ...words: string[]) => {
+      const child = spawn(process.execPath, [file, ...words], {
+        stdio: ['pipe', 'pipe', 'inherit', ...stdio.slice(3)],
+      });
+      return endAtEnd(t, child);
+    };
+    const answerOf = async (child: ChildProcess) => {
+      let text = '';
+      for await (const chunk of child.stdout!) text += String(chunk);
+      return text;
+    };
+    const order = {
+      mode: 'required',
+      data: world.data,
+      request: { folder, program, interpreter: 'node', stdin: '{}' },
+    };
+    const gateway = start(join(import.meta.dirname, 'generous_gateway.ts'), JSON.stringify(order));
+    assert.equal(await answerOf(gateway), '""');
+    const plain = start(join(folder, program));
+    plain.stdin!.end('{}');
+    assert.equal(await answerOf(plain), '"secret of gatehouse.key"');
+  });
+
+  it('a grant for /opt does not cover the Node that runs it', async (t) => {
+    const world = createWorld(t);
+    const result = await world.run(world.confined, node('say(1);'), { grant: { ...noGrant, read: ['/opt'] } });
+    assert.equal(result.stdout, '1', result.stderrTail);
   });
 
   it("R60: reads another process's environment", async (t) => {
@@ -424,7 +490,7 @@ async function writesAsMappedRoot(t: TestContext): Promise<void> {
   const { folder, program } = world.program(attack);
   const view = bubblewrapOptions({ folder, env: {}, grant, hidden: [], node: process.execPath });
   const bwrap = findProgram('bwrap') ?? 'bwrap';
-  const child = spawn(bwrap, [...view, '--', '/opt/node/bin/node', join('/skill', program)], {
+  const child = spawn(bwrap, [...view, '--', '/.gateway/node', join('/skill', program)], {
     stdio: ['pipe', 'ignore', 'inherit'],
   });
   child.stdin.end(stdin);
