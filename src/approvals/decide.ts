@@ -9,6 +9,7 @@ import {
   readSignatures,
   type Signature,
 } from '../store/approvals.ts';
+import { auditSince } from '../store/audit.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import { allowAlways } from '../tools/change_policy.ts';
 import type { Actor } from '../types/approval.ts';
@@ -87,6 +88,26 @@ async function decideUnshown(
   if (approval.state === 'pending' && approval.expiresAt <= now) await expirePending(q, parts, approval.runId, now);
   const current = approval.expiresAt <= now ? ((await readApproval(q, id)) ?? approval) : approval;
   if (current.state !== 'pending') return { kind: 'already', approval: current };
+  const decided = await decideOpen(q, parts, current, deciding, now);
+  if (decided.kind === 'not_entitled') await noteRefused(q, current, deciding.actor.account, now);
+  return decided;
+}
+
+/** Who tried and may not is in the audit once for each question, however often they press. */
+async function noteRefused(q: Transaction, approval: Approval, account: string, now: number): Promise<void> {
+  const wanted = { action: 'approval.refused', since: approval.createdAt, actor: account };
+  const before = await auditSince(q, wanted);
+  if (!before.some(({ subject }) => subject === approval.id))
+    await noteDecision(q, approval, account, 'refused', now, null);
+}
+
+async function decideOpen(
+  q: Transaction,
+  parts: ApprovalParts,
+  current: Approval,
+  deciding: Deciding,
+  now: number,
+): Promise<Decided> {
   if (deciding.choice === 'withdraw') return withdraw(q, parts, current, deciding.actor, now);
   return current.kind === 'question'
     ? answerQuestion(q, parts, current, deciding, now)

@@ -108,10 +108,10 @@ async function isShownLast({ q, channel, message }: Hearing, open: readonly Appr
  * Written after the card was shown in that chat, by the platform's own time (rule 44). Within the same tick of a platform
  * that counts in seconds its message ids tell.
  */
-async function isAfter({ q, message }: Hearing, approval: Approval): Promise<boolean> {
+async function isAfter({ q, channel, message }: Hearing, approval: Approval): Promise<boolean> {
   if (approval.state !== 'pending') return true;
   for (const card of await cardsOfBatch(q, approval.batch)) {
-    if (card.place.chat !== message.chat.id) continue;
+    if (card.place.channel !== channel || card.place.chat !== message.chat.id) continue;
     const sent = await cardSent(q, card);
     if (sent?.at == null) continue;
     if (message.sentAt > sent.at) return true;

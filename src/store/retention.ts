@@ -33,7 +33,9 @@ export async function removeOld(db: Db, times: RetentionTimes): Promise<number> 
   const repeatRun = (sql: string, before: number | string) => repeat(async (q) => ({ rows: await q.run(sql, before) }));
 
   await repeatRun(
-    `delete from outbox where id in (select id from outbox where id < ? and state in ('sent', 'failed') limit ${rowsPerStep})`,
+    // The message of a card stays as long as its question, which may wait for longer than runs are kept.
+    `delete from outbox where id in (select id from outbox where id < ? and state in ('sent', 'failed')
+       and not exists (select 1 from cards where cards.outbox_id = outbox.id) limit ${rowsPerStep})`,
     idsBefore(times.runsBefore),
   );
   await repeat(async (q) => {

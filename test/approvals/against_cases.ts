@@ -1,7 +1,7 @@
 /** What must not get round a decision, or make one impossible (rules 44, 47, 49, 53). */
 import assert from 'node:assert/strict';
 import { askFor, askToSend, resultsOf, whatRan } from './asking.ts';
-import type { Cases } from './suite.ts';
+import { type Cases, room } from './suite.ts';
 
 export const againstCases: Cases = {
   'R53: a denied call stays denied when another call of its tool is allowed for always': {
@@ -73,6 +73,31 @@ export const againstCases: Cases = {
         /^send was not run: the arguments are not a JSON object/,
       );
       assert.deepEqual(scene.ran, []);
+    },
+  },
+
+  'R47, A7: who tries and may not is in the audit once for each question': {
+    where: room,
+    async run(scene) {
+      const card = await askToSend(scene);
+      for (const label of ['Approve', 'Approve', 'Deny']) await scene.press('member', card, label);
+      scene.say('member', 'yes', { to: card });
+      await scene.quiet();
+      const audited = () =>
+        scene.rows<{ actor: string; action: string }>(
+          `select actor, action from audit where action like 'approval.%' order by id`,
+        );
+      const refused = { actor: scene.account('member'), action: 'approval.refused' };
+      assert.deepEqual(
+        (await audited()).map((row) => ({ ...row })),
+        [refused],
+      );
+      await scene.press('requester', card, 'Deny');
+      await scene.quiet();
+      assert.deepEqual(
+        (await audited()).map((row) => ({ ...row })),
+        [refused, { actor: scene.account('requester'), action: 'approval.denied' }],
+      );
     },
   },
 };
