@@ -13,7 +13,7 @@ import { auditSince } from '../store/audit.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import { allowAlways } from '../tools/change_policy.ts';
 import type { Actor } from '../types/approval.ts';
-import { lockRun, noteDecision, showDecided } from './close.ts';
+import { accountOf, lockRun, noteDecision, showDecided } from './close.ts';
 import { expirePending } from './expire.ts';
 import type { ApprovalParts } from './parts.ts';
 import { isEnough, isRequester, mayDecide, type Signed } from './rule.ts';
@@ -163,8 +163,11 @@ async function decideCall(
       },
       now,
     );
-  const others = signatures.filter((one) => one.personId !== signature.personId).map(({ account }) => account);
-  return close(q, parts, approval, { state: 'approved', by: [...others, nameOf(actor)], reason: null, actor }, now);
+  const by: string[] = [];
+  for (const { personId, account } of signatures)
+    if (personId !== signature.personId) by.push(nameOf({ account, name: (await accountOf(q, account))?.name ?? '' }));
+  by.push(nameOf(actor));
+  return close(q, parts, approval, { state: 'approved', by, reason: null, actor }, now);
 }
 
 /** Only the person asked answers (rule 56). */
@@ -225,7 +228,7 @@ async function close(
   return { kind: 'closed', approval: closed };
 }
 
-const nameOf = ({ name, account }: Actor) => {
+const nameOf = ({ name, account }: Pick<Actor, 'name' | 'account'>) => {
   const shown = cleanName(name, 80);
   return shown === '' ? account : `${shown} (${account})`;
 };

@@ -9,8 +9,10 @@ const dual = (approvers?: unknown): SceneOptions => ({
   ...(approvers === undefined ? {} : { approvals: { approvers } }),
 });
 
-/** By an admin's word. */
+/** By an admin's word, once the requester has talked to the bot. */
 async function pair(scene: Scene, ...people: Who[]): Promise<void> {
+  scene.ask('hello');
+  await scene.sees('Chat:');
   for (const who of people) scene.say('admin', `/pair ${scene.account(who)}`, { own: true });
   await scene.quiet();
 }
@@ -35,8 +37,6 @@ export const signingCases: Cases = {
     where: both,
     options: dual(),
     async run(scene) {
-      scene.ask('hello');
-      await scene.sees('Chat:');
       await pair(scene, 'requester');
       const card = await askToWipe(scene);
       assert.match(card.text, /Two people must approve, one of them an admin\./);
@@ -59,6 +59,7 @@ export const signingCases: Cases = {
     where: room,
     options: dual(),
     async run(scene) {
+      await pair(scene, 'requester');
       const card = await askToWipe(scene);
       await scene.press('admin', card, 'Approve');
       const signed = await scene.becomes(card, /Approved so far: Ada\./);
@@ -73,8 +74,6 @@ export const signingCases: Cases = {
     where: room,
     options: dual('members'),
     async run(scene) {
-      scene.ask('hello');
-      await scene.sees('Chat:');
       await pair(scene, 'requester', 'member');
       const card = await askToWipe(scene);
       await scene.press('requester', card, 'Approve');
@@ -92,8 +91,6 @@ export const signingCases: Cases = {
     where: room,
     options: dual(),
     async run(scene) {
-      scene.ask('hello');
-      await scene.sees('Chat:');
       await pair(scene, 'requester', 'member');
       await scene.reload({ admins: [scene.account('admin'), scene.account('member')] });
       await link(scene, 'member', 'admin');
@@ -111,8 +108,6 @@ export const signingCases: Cases = {
     where: room,
     options: dual('members'),
     async run(scene) {
-      scene.ask('hello');
-      await scene.sees('Chat:');
       await pair(scene, 'requester');
       await link(scene, 'requester', 'admin');
       const card = await askToWipe(scene);
@@ -138,6 +133,7 @@ export const signingCases: Cases = {
     where: room,
     options: dual(),
     async run(scene) {
+      await pair(scene, 'requester');
       const card = await askToWipe(scene);
       await scene.press('admin', card, 'Deny');
       await scene.sees('Done with all.');
@@ -150,8 +146,6 @@ export const signingCases: Cases = {
     where: room,
     options: dual(),
     async run(scene) {
-      scene.ask('hello');
-      await scene.sees('Chat:');
       await pair(scene, 'requester');
       const card = await askToWipe(scene);
       await scene.press('admin', card, 'Approve');
