@@ -46,6 +46,8 @@ export const limits = {
 
   /** Runs */
   parallelReadsMax: 10,
+  /** Checking the arguments of one call against its schema, where that may take long */
+  schemaCheckMsMax: 100,
   /** A run that took down its process this often is given up. */
   claimsPerRunMax: 25,
   toolResultCharsMax: 100_000,

@@ -140,7 +140,7 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
         progress: (line) => void (lines.length < skillsApiLimits.logLinesMax && lines.push(line)),
       });
       log.info({ skill: tool.id, account, ended }, 'a skill was run over HTTP');
-      if (ended === 'done') return json({ result: parsed(content), log: lines }, 200);
+      if (ended === 'done') return verbatim({ log: lines }, content);
       return json({ error: content, log: lines }, ended === 'refused' ? 503 : 502);
     } catch (error) {
       if (!end.signal.aborted) throw error;
@@ -168,7 +168,7 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
     const found = await skills.readCall(person, approval);
     if (!found) return refuse(404, 'There is no call of yours with this approval.');
     const { state, content } = found;
-    if (state === 'done') return json({ state, result: parsed(content ?? '') }, 200);
+    if (state === 'done') return verbatim({ state }, content ?? '');
     return json(state === 'failed' ? { state, error: content } : { state }, 200);
   }
 
@@ -191,13 +191,19 @@ function argumentsOf(text: string, tool: SkillTool): JsonObject | null {
   return body;
 }
 
-/** A secret that was masked may have left something that is no JSON any more. */
-function parsed(content: string): Json {
+/**
+ * With the skill's own text as `result`: parsing would round long numbers. A secret that was masked may have left
+ * something that is no JSON any more; that is handed on as text.
+ */
+function verbatim(rest: JsonObject, content: string): Response {
+  let result = content;
   try {
-    return JSON.parse(content) as Json;
+    JSON.parse(content);
   } catch {
-    return content;
+    result = JSON.stringify(content);
   }
+  const body = `{"result":${result},${JSON.stringify(rest).slice(1)}`;
+  return new Response(body, { status: 200, headers: { 'Content-Type': 'application/json' } });
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

@@ -8,7 +8,7 @@ import type { Effect } from '../types/tool.ts';
 export interface Manifest {
   name: string;
   description: string;
-  /** Always an object schema; without `$schema` and `$id`, which say nothing about the arguments. */
+  /** Always an object schema; without `$schema`, `$id` and `$async`, which say nothing about the arguments. */
   schema: JsonSchema;
   /** As written: a path from the folder of skill.json, or an absolute one. */
   entry: string;
@@ -67,7 +67,7 @@ export function parseManifest(text: string): ManifestResult {
   const entry = textOf('entry', true);
   reason(!/[\0\r\n]/.test(entry), 'entry must not hold a NUL or a line end');
   const category = textOf('category', false) || 'external';
-  const effect = written.class || 'safe';
+  const effect = (written.class ?? '') === '' ? 'safe' : (written.class as Json);
   reason(classes.includes(effect), `class ${JSON.stringify(effect)} must be one of safe, mutating, dangerous`);
   const seconds = written.timeout_seconds ?? 0;
   reason(
@@ -107,7 +107,7 @@ function argumentsSchema(written: Json | undefined, reasons: string[]): JsonSche
     reasons.push('schema must be a JSON Schema object');
     return {};
   }
-  const { $schema: _version, $id: _id, ...rest } = written as JsonObject;
+  const { $schema: _version, $id: _id, $async: _async, ...rest } = written as JsonObject;
   const schema: JsonSchema = { type: 'object', ...rest };
   if (schema.type !== 'object') reasons.push('schema must have the type "object"');
   try {

@@ -4,7 +4,7 @@ import { limits } from '../base/limits.ts';
 import type { Sandbox } from '../sandbox/create_sandbox.ts';
 import { type Grant, noGrant } from '../sandbox/grant.ts';
 import type { SandboxResult } from '../sandbox/run.ts';
-import { validatorOf } from '../tools/host.ts';
+import { validatorOf } from '../tools/validator.ts';
 import type { JsonObject } from '../types/json.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../types/tool.ts';
 import { type EnvironmentRules, skillEnvironment } from './environment.ts';

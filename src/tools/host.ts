@@ -2,7 +2,6 @@
  * Runs tool calls: finds the tool by the name the model used, checks the arguments, and turns whatever happens into a
  * result the model can read (DESIGN, "What a tool says when something goes wrong"). Never throws but for an abort.
  */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { GatehouseError, messageOf } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import { wellFormed } from '../base/safe_text.ts';
@@ -11,19 +10,7 @@ import type { ToolDecision } from '../policy/tools.ts';
 import type { JsonObject } from '../types/json.ts';
 import type { Tool, ToolCall, ToolContext, ToolResult } from '../types/tool.ts';
 import { takeApprovalMessage } from './approval_message.ts';
-
-const ajv = new Ajv2020({ strict: false, allErrors: true, coerceTypes: false });
-/** Per schema object: tools live as long as the process, so each is compiled once. */
-const validators = new WeakMap<object, ValidateFunction>();
-
-export function validatorOf(schema: object): ValidateFunction {
-  let validate = validators.get(schema);
-  if (!validate) {
-    validate = ajv.compile(schema);
-    validators.set(schema, validate);
-  }
-  return validate;
-}
+import { validatorOf } from './validator.ts';
 
 /** A call before it runs: which tool it means, and whether it may. */
 export interface DecidedCall {

@@ -31,6 +31,7 @@ const programs: Record<string, [JsonObject, string]> = {
   ],
   failing: [{}, '#!/bin/sh\necho "no such set" >&2\nexit 3\n'],
   slow: [{}, '#!/bin/sh\necho started >&2\n/bin/sleep 60\n'],
+  exact: [{}, '#!/bin/sh\necho \'{"id":12345678901234567890,"far":1e400}\'\n'],
   writer: [{ class: 'mutating' }, "#!/bin/sh\necho '{}'\n"],
   killer: [{ class: 'dangerous' }, "#!/bin/sh\necho '{}'\n"],
 };
@@ -136,6 +137,7 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
     assert.deepEqual(
       skills.map((skill) => [skill.name, skill.class, skill.category, skill.execute]),
       [
+        ['exact', 'safe', 'external', 'run'],
         ['failing', 'safe', 'external', 'run'],
         ['killer', 'dangerous', 'external', 'never'],
         ['reader', 'safe', 'ops', 'run'],
@@ -143,7 +145,7 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
         ['writer', 'mutating', 'external', 'ask'],
       ],
     );
-    assert.deepEqual(skills[2], {
+    assert.deepEqual(skills[3], {
       name: 'reader',
       description: 'The reader.',
       class: 'safe',
@@ -173,6 +175,12 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
         ['web:ada', 'skill:failing'],
       ],
     );
+  });
+
+  it('what a skill wrote is the answer to the letter, long numbers too', async (t) => {
+    const { url, headers } = await world(t);
+    const { text } = await ask(`${url}/v1/skills/exact/execute`, { method: 'POST', headers, body: '{}' });
+    assert.equal(text, '{"result":{"id":12345678901234567890,"far":1e400},"log":[]}');
   });
 
   it('R97: a person’s token is enough, and the call is that person’s', async (t) => {

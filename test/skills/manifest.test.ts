@@ -69,6 +69,10 @@ describe('skill.json', () => {
       'class "harmless" must be one of safe, mutating, dangerous',
       'timeout_seconds must be a whole number from 0 to 86400',
     ]);
+    for (const effect of [false, 0, []])
+      assert.deepEqual(reasons({ class: effect }), [
+        `class ${JSON.stringify(effect)} must be one of safe, mutating, dangerous`,
+      ]);
     assert.deepEqual(reasons({ name: 'a'.repeat(65) }), [
       'name must be at most 64 characters, since models take no longer ones',
     ]);
