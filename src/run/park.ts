@@ -45,18 +45,20 @@ export function judgeAsked(work: Work, decided: DecidedCall, asked: readonly App
   const current = asked.filter((approval) => approval.digest === digest);
   const newest = current.filter(({ batch }) => batch === current.at(-1)?.batch);
   const last = newest.at(-1);
+  const ask = (): Verdict => ({
+    kind: 'ask',
+    questions: questionsOf(work, decided, { definition, digest, argumentsDigest: argumentsDigest(call.input) }),
+    replaced: asked,
+  });
   // Never asked, or about something else: the tool is another one now (rule 50).
-  if (!last)
-    return {
-      kind: 'ask',
-      questions: questionsOf(work, decided, { definition, digest, argumentsDigest: argumentsDigest(call.input) }),
-      replaced: asked,
-    };
+  if (!last) return ask();
   const notApproved = newest.find(({ state }) => state !== 'approved');
   // What was answered is handed over, though the time of the others is over.
   const isAnswered = last.kind === 'question' && newest.some(({ state }) => state === 'approved');
   if (notApproved && !(isAnswered && newest.every(({ state }) => state === 'approved' || state === 'expired')))
     return { kind: 'result', result: refused(call.id, endWords(notApproved)) };
+  // One has said yes, and by now it takes two (rule 57).
+  if (last.kind === 'tool' && decided.decision.dual && !last.dual) return ask();
   if (last.kind === 'question') return { kind: 'run', answers: newest.map(({ answer }) => answer) };
   return { kind: 'run' };
 }

@@ -1,6 +1,7 @@
 /** What must not get round a decision, or make one impossible (rules 44, 47, 49, 53). */
 import assert from 'node:assert/strict';
-import { askFor, askToSend, resultsOf, whatRan } from './asking.ts';
+import { actTool } from './acts.ts';
+import { askFor, askToSend, resultsOf, states, whatRan } from './asking.ts';
 import { type Cases, room } from './suite.ts';
 
 export const againstCases: Cases = {
@@ -98,6 +99,27 @@ export const againstCases: Cases = {
         (await audited()).map((row) => ({ ...row })),
         [refused, { actor: scene.account('requester'), action: 'approval.denied' }],
       );
+    },
+  },
+
+  'R57, A1: one yes is not enough for what takes two people by the time it would run': {
+    options: { config: { policies: { acts: { send: 'ask' } } } },
+    async run(scene) {
+      const card = await askToSend(scene);
+      // An admin has let everybody in, or the requester could not be one of two.
+      await scene.change(`update accounts set paired_at = 1, paired_by = 'cli'`);
+      scene.setTools((ran) => [actTool(ran, 'send', { effect: 'dangerous' })]);
+      await scene.restart();
+      await scene.press('requester', card, 'Approve');
+      const again = await scene.card((text) => /Two people must/.test(text));
+      assert.deepEqual(scene.ran, []);
+      assert.deepEqual(await states(scene), ['withdrawn', 'pending']);
+      await scene.press('requester', again, 'Approve');
+      await scene.quiet();
+      assert.deepEqual(scene.ran, []);
+      await scene.press('admin', await scene.card(/Two people must/, { of: 'admin' }), 'Approve');
+      await scene.sees('Done with one.');
+      assert.deepEqual(whatRan(scene), ['send one']);
     },
   },
 };
