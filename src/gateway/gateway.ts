@@ -289,6 +289,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   let stopping: Promise<void> | null = null;
+  /** One reload after another: of two at once the older could be the last to take effect. */
+  let applying: Promise<void> = Promise.resolve();
   return {
     url,
     db,
@@ -303,14 +305,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       return http.signInLink({ ...whoSignsIn(name), owner });
     },
     whoSignsIn,
-    async reload(next) {
-      await apply(next);
-      channels.start();
-      deliver.wake();
-      dispatch.wake();
+    reload(next) {
+      const done = applying.then(async () => {
+        if (stopping) throw new GatehouseError('unavailable', 'the gateway is stopping');
+        await apply(next);
+        channels.start();
+        deliver.wake();
+        dispatch.wake();
+      });
+      applying = done.catch(() => {});
+      return done;
     },
     stop() {
       stopping ??= (async () => {
+        await applying;
         await channels.stop();
         await dispatch.stop();
         await Promise.all([worker.stop(), skillCalls.stop()]);

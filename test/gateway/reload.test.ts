@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { loadConfig } from '../../src/config/load.ts';
+import { plugins } from '../../src/plugins.ts';
 import type { AdapterPlugin } from '../../src/types/adapter.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { noFeatures } from '../support/no_features.ts';
@@ -43,4 +48,27 @@ test('a reload changes the public address for nobody: page and channels keep tha
     channels: { first: { type: 'seeing' }, second: { type: 'seeing' } },
   });
   assert.deepEqual(seen, { first: 'https://old.example', second: 'https://old.example' });
+});
+
+test('R89: of two reloads at once the later is what counts', { timeout: 30_000 }, async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'gatehouse-skill-dir-'));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  // Copying it takes a while.
+  writeFileSync(join(root, 'skill.json'), JSON.stringify({ name: 'big', description: 'Big.', entry: 'run' }));
+  writeFileSync(join(root, 'run'), '#!/bin/sh\n', { mode: 0o755 });
+  for (let part = 0; part < 300; part++) writeFileSync(join(root, `part_${part}`), String(part));
+  const { gateway, dataDir } = await startTestGateway(t);
+  const text = readFileSync(join(dataDir, 'config.yaml'), 'utf8');
+  const load = (name: string, more: string) => {
+    const file = join(dataDir, `${name}.yaml`);
+    writeFileSync(file, `${text.replace('gateway:', `gateway:\n  name: ${name}`)}${more}`);
+    return loadConfig(file, {}, plugins).config;
+  };
+  const [older, later] = [load('Older', `skill_dirs: [${root}]\n`), load('Later', '')];
+  await Promise.all([gateway.reload(older), gateway.reload(later)]);
+  assert.equal(gateway.settings().gatewayName, 'Later');
+  assert.deepEqual(
+    gateway.capabilities().filter(({ id }) => id === 'skill:big'),
+    [],
+  );
 });
