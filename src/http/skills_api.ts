@@ -83,24 +83,36 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
     return json({ skills: shown }, 200);
   }
 
+  async function admitted(
+    person: SignedIn,
+    name: string,
+  ): Promise<{ tool: SkillTool; way: Exclude<Way, 'never'> } | { refusal: Response }> {
+    const tool = skills.tools().find(({ id }) => id === name);
+    if (!tool) return { refusal: refuse(404, `There is no skill "${name.slice(0, 100)}". GET /v1/skills lists them.`) };
+    const way = await wayOf(tool, person);
+    if (way !== 'never') return { tool, way };
+    const why =
+      tool.effect === 'dangerous'
+        ? `${tool.id} is dangerous: it runs only in a chat, after two people have approved it.`
+        : `${tool.id} is blocked by a policy; "gatehouse policy list" shows which.`;
+    return { refusal: refuse(403, why) };
+  }
+
   async function execute(person: SignedIn | null, name: string, request: Request): Promise<Response> {
     if (!person) return unauthorized();
-    const tool = skills.tools().find(({ id }) => id === name);
-    if (!tool) return refuse(404, `There is no skill "${name.slice(0, 100)}". GET /v1/skills lists them.`);
-    const way = await wayOf(tool, person);
-    if (way === 'never')
-      return refuse(
-        403,
-        tool.effect === 'dangerous'
-          ? `${tool.id} is dangerous: it runs only in a chat, after two people have approved it.`
-          : `${tool.id} is blocked by a policy; "gatehouse policy list" shows which.`,
-      );
+    const before = await admitted(person, name);
+    if ('refusal' in before) return before.refusal;
     const read = await readBounded(request, bodies);
     if (read.request === null)
       return read.status === 413
         ? refuse(413, `The arguments are larger than ${limits.httpBodyBytesMax} bytes.`)
         : busy('Too much is being sent at once. Try again.');
-    const input = argumentsOf(await read.request.text().finally(read.release), tool);
+    const text = await read.request.text().finally(read.release);
+    // Somebody may take their time over the body; what has become of the skill and its rules meanwhile counts (rule 38).
+    const now = await admitted(person, name);
+    if ('refusal' in now) return now.refusal;
+    const { tool, way } = now;
+    const input = argumentsOf(text, tool);
     if (input === null) return refuse(400, 'The body must be a JSON object: the arguments of the skill.');
     const { argumentsLevelsMax } = limits;
     if (isDeeperThan(input, argumentsLevelsMax))

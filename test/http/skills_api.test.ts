@@ -1,7 +1,8 @@
 /** /v1/skills over the real server, with skills that run in the real sandbox or, where it does not matter, without. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -254,6 +255,26 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
       await Promise.all(['reader', 'failing', 'writer', 'slow'].map(async (name) => (await post(name, '{}'))[0])),
       [403, 503, 503, 403],
     );
+  });
+
+  it('R38: a rule that is made while the arguments are still on their way holds', async (t) => {
+    const asked = createGate();
+    let rule: 'block' | undefined;
+    const { url, headers } = await world(t, {
+      async ruleOf() {
+        asked.open();
+        return rule;
+      },
+    });
+    const sent = request(`${url}/v1/skills/reader/execute`, { method: 'POST', headers, agent: false });
+    const answered = once(sent, 'response');
+    sent.write('{"a":');
+    await asked.opened;
+    rule = 'block';
+    sent.end('1}');
+    const [answer] = (await answered) as [IncomingMessage];
+    answer.resume();
+    assert.equal(answer.statusCode, 403);
   });
 
   it('what is no JSON object, does not fit the schema, is too large or unknown starts nothing', async (t) => {
