@@ -285,17 +285,22 @@ export async function isCodeUsed(q: Query, place: Place, code: string, since: nu
 
 /** Any question with this code of the chat, or shown there; the newest first. */
 export async function findByCode(q: Query, channel: string, chat: string, code: string): Promise<Approval | null> {
-  const row = await q.get<ApprovalRow>(
-    `select a.* from approvals a where a.code = ? and ((a.channel = ? and a.chat = ?)
-       or exists (select 1 from cards c where c.batch = a.batch and c.channel = ? and c.chat = ?))
-     order by a.id desc limit 1`,
+  // Apart, so that each finds its rows by an index: chats full of text that looks like a code must not read all questions.
+  const asked = await q.get<ApprovalRow>(
+    'select * from approvals where channel = ? and chat = ? and code = ? order by id desc limit 1',
+    channel,
+    chat,
     code,
-    channel,
-    chat,
-    channel,
-    chat,
   );
-  return row ? approvalOf(row) : null;
+  const shown = await q.get<ApprovalRow>(
+    `select a.* from cards c join approvals a on a.batch = c.batch
+     where c.channel = ? and c.chat = ? and a.code = ? order by a.id desc limit 1`,
+    channel,
+    chat,
+    code,
+  );
+  const newest = asked && shown ? (asked.id > shown.id ? asked : shown) : (asked ?? shown);
+  return newest ? approvalOf(newest) : null;
 }
 
 export interface Closing {

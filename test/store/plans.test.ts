@@ -6,9 +6,9 @@ import { startTestGateway } from '../support/gateway.ts';
 /** What an insert of several rows reads, and one of a single row with a select. */
 const literal = /^SCAN (CONSTANT ROW|\d+-ROW VALUES CLAUSE)$/;
 /** Small partial indexes that hold only what is open: walking one of them is the point. */
-const walked = /^SCAN \w+ USING (COVERING )?INDEX (inbox_ready|runs_open|outbox_due)$/;
+const walked = /^SCAN \w+ USING (COVERING )?INDEX (inbox_ready|runs_open|outbox_due|approvals_pending)$/;
 const bySize =
-  /\b(inbox|runs|steps|turns|tool_calls|outbox|ledger|conversations|accounts|people|journal|threads|chats)\b/;
+  /\b(inbox|runs|steps|turns|tool_calls|outbox|ledger|conversations|accounts|people|journal|threads|chats|approvals|cards)\b/;
 
 test('no statement on the way of a message walks a table that grows', async (t) => {
   const statements = new Set<string>();
@@ -29,6 +29,8 @@ test('no statement on the way of a message walks a table that grows', async (t) 
   await telegram.waitForMessage(chat, 'done');
   telegram.say(chat, alice, '/stop');
   await telegram.waitForMessage(chat, 'Nothing is running here.');
+  telegram.say(chat, alice, 'yes 4K7');
+  await telegram.waitForMessage(chat, /^No open question here has the code 4K7/);
   await gateway.stop();
 
   const database = new Database(`${dataDir}/gatehouse.db`, { readonly: true });
