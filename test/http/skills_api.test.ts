@@ -280,8 +280,12 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
   it('what is no JSON object, does not fit the schema, is too large or unknown starts nothing', async (t) => {
     const { post, db } = await world(t);
     assert.deepEqual(
-      await Promise.all(['[1]', '{', '"x"', '{"a":"x"}'].map(async (body) => (await post('reader', body))[0])),
-      [400, 400, 400, 400],
+      await Promise.all(
+        ['[1]', '{', '"x"', '{"a":"x"}', `{"b":${'['.repeat(20_000)}${']'.repeat(20_000)}}`].map(
+          async (body) => (await post('reader', body))[0],
+        ),
+      ),
+      [400, 400, 400, 400, 400],
     );
     assert.match(String((await post('reader', '{"a":"x"}'))[1].error), /^reader was not run: \/a must be integer$/);
     assert.equal((await post('reader', `{"b":"${'x'.repeat(1024 * 1024)}"}`))[0], 413);
