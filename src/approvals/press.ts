@@ -5,6 +5,7 @@
 import { literal } from '../base/safe_text.ts';
 import { readBatch } from '../store/approvals.ts';
 import { bindCard, type Card, readCard } from '../store/cards.ts';
+import { currentId } from '../store/chats.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import type { Actor } from '../types/approval.ts';
 import type { Decision } from '../types/message.ts';
@@ -52,9 +53,7 @@ async function pressed(
   const read = readData(press.data);
   const card = read && (await readCard(q, read.card));
   if (!read || !card) return questions.unknown;
-  if (card.place.channel !== channel || card.place.chat !== press.chat.id) return questions.notHere;
-  if (card.ref !== null && card.ref !== press.ref) return questions.notHere;
-  if (card.ref === null) await bindCard(q, card.id, press.ref);
+  if (!(await isFrom(q, channel, press, card))) return questions.notHere;
   const batch = await readBatch(q, card.batch);
   const approval = batch[read.position];
   if (!approval) return questions.unknown;
@@ -74,6 +73,16 @@ async function pressed(
   if (deciding.choice === 'answer' && approval.options?.[(choice as { option: number }).option] === undefined)
     return questions.unknown;
   return noticeOf(q, await decideApproval(q, parts, approval.id, deciding, now), words);
+}
+
+/** Whether the press is from the message that shows the card. The first authentic one binds it, where nothing else has. */
+async function isFrom(q: Transaction, channel: string, press: Decision, card: Card): Promise<boolean> {
+  if (card.place.channel !== channel) return false;
+  if (card.place.chat !== press.chat.id)
+    // The message stands where it was before the chat got a new id, and its own id there is forgotten (rule 20).
+    return card.place.chat === (await currentId(q, channel, press.chat.id));
+  if (card.ref === null) await bindCard(q, card.id, press.ref);
+  return card.ref === null || card.ref === press.ref || card.sentRef === press.ref;
 }
 
 async function pressAll(

@@ -16,6 +16,7 @@ import {
   type OutboxRow,
   outboxPriority,
   readRef,
+  setRef,
   settleOutboxRow,
 } from '../store/outbox.ts';
 import type { Adapter } from '../types/adapter.ts';
@@ -133,7 +134,9 @@ export function createDeliver(parts: DeliverParts): Deliver {
     } catch (error) {
       return settleError(row, error, attempt.sends);
     }
-    await settle(row, { state: 'sent', ref: sent?.ref ?? null, postedAt: sent?.sentAt ?? null, now: clock.now() });
+    const ref = sent?.ref ?? null;
+    const isAnew = row.kind === 'edit' && attempt.sends;
+    await settle(row, { state: 'sent', ref, postedAt: sent?.sentAt ?? null, now: clock.now() }, isAnew ? ref : null);
     parts.count('outbox_sent');
   }
 
@@ -239,12 +242,19 @@ export function createDeliver(parts: DeliverParts): Deliver {
    * A store in trouble is asked again until it has it: what became of the send is known here alone. Nothing else goes
    * to the chat meanwhile.
    */
-  async function settle(row: OutboxRow, settled: Parameters<typeof settleOutboxRow>[2]): Promise<void> {
+  async function settle(
+    row: OutboxRow,
+    settled: Parameters<typeof settleOutboxRow>[2],
+    newRef: string | null = null,
+  ): Promise<void> {
     for (let tries = 0; ; tries++) {
       // Left as `sending`: the next start finds out, or counts it as unknown.
       if (ended.signal.aborted) return;
       try {
-        return await db.tx((q) => settleOutboxRow(q, row.id, settled));
+        return await db.tx(async (q) => {
+          await settleOutboxRow(q, row.id, settled);
+          if (newRef !== null && row.target !== null) await setRef(q, row.target, newRef);
+        });
       } catch (error) {
         log.error(
           { outbox: row.id, run: row.runId, channel: row.place.channel, err: error },

@@ -11,6 +11,8 @@ export interface Card {
   outboxId: string;
   /** Bound by the send result, or by the first authentic press from its chat. */
   ref: string | null;
+  /** The message that the send result names; another one than `ref` when it stands there twice, or was put there anew. */
+  sentRef: string | null;
   createdAt: number;
 }
 
@@ -23,6 +25,7 @@ interface CardRow {
   direct: number;
   outbox_id: string;
   ref: string | null;
+  sent_ref: string | null;
   created_at: number;
 }
 
@@ -33,10 +36,11 @@ const cardOf = (row: CardRow): Card => ({
   direct: row.direct === 1,
   outboxId: row.outbox_id,
   ref: row.ref,
+  sentRef: row.sent_ref,
   createdAt: row.created_at,
 });
 
-export async function addCard(q: Query, card: Omit<Card, 'ref'>): Promise<void> {
+export async function addCard(q: Query, card: Omit<Card, 'ref' | 'sentRef'>): Promise<void> {
   await q.run(
     `insert into cards (id, batch, channel, chat, thread, direct, outbox_id, created_at) values (?, ?, ?, ?, ?, ?, ?, ?)`,
     card.id,
@@ -51,7 +55,7 @@ export async function addCard(q: Query, card: Omit<Card, 'ref'>): Promise<void> 
 }
 
 const cardColumns =
-  'c.id, c.batch, c.channel, c.chat, c.thread, c.direct, c.outbox_id, coalesce(c.ref, o.ref) as ref, c.created_at';
+  'c.id, c.batch, c.channel, c.chat, c.thread, c.direct, c.outbox_id, coalesce(c.ref, o.ref) as ref, o.ref as sent_ref, c.created_at';
 
 export async function readCard(q: Query, id: string): Promise<Card | null> {
   const row = await q.get<CardRow>(

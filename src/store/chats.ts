@@ -70,10 +70,21 @@ export async function formerIds(q: Query, channel: string, chat: string): Promis
   return rows.map((row) => row.former);
 }
 
+/** The id a chat has now, by any that it had. */
+export async function currentId(q: Query, channel: string, chat: string): Promise<string> {
+  const row = await q.get<{ chat: string }>(
+    'select chat from former_chats where channel = ? and former = ?',
+    channel,
+    chat,
+  );
+  return row?.chat ?? chat;
+}
+
 /**
  * Rewrites every key that holds the old chat id (rule 20); `rekey` does so with the key of a conversation. Idempotent:
  * a second call finds nothing. Rows of the inbox keep their dedupe keys, since the platform never redelivers under the
- * new id.
+ * new id. Ids of messages begin anew there (Telegram), so those of the old chat are forgotten: they would be other
+ * messages now. What was to be edited becomes a new message.
  */
 export async function migrateChat(
   q: Query,
@@ -118,7 +129,15 @@ export async function migrateChat(
     from,
   );
   await q.run('delete from threads where channel = ? and chat = ?', channel, from);
-  for (const table of ['inbox', 'runs', 'outbox', 'pairings', 'approvals', 'cards'])
-    await q.run(`update ${table} set chat = ? where channel = ? and chat = ?`, to, channel, from);
+  const forgotten = {
+    inbox: `, message_id = 'former ' || message_id`,
+    runs: ', reply_to = null',
+    outbox: ', ref = null, reply_to = null',
+    cards: ', ref = null',
+    pairings: '',
+    approvals: '',
+  };
+  for (const [table, ids] of Object.entries(forgotten))
+    await q.run(`update ${table} set chat = ?${ids} where channel = ? and chat = ?`, to, channel, from);
   await moveChatValues(q, channel, from, to);
 }

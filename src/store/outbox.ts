@@ -206,6 +206,11 @@ export async function settleOutboxRow(
     );
 }
 
+/** The words of a message that could not be changed stand in a new one: later edits are for that. */
+export async function setRef(q: Query, id: string, ref: string): Promise<void> {
+  await q.run('update outbox set ref = ? where id = ?', ref, id);
+}
+
 export async function freeForeignSends(q: Query, owner: string): Promise<number> {
   return q.run(`update outbox set lease_until = 0 where state = 'sending' and owner <> ?`, owner);
 }
