@@ -65,9 +65,30 @@ export async function askPeople(
   elsewhere: readonly Elsewhere[],
   now: number,
 ): Promise<void> {
-  for (let from = 0; from < questions.length; from += questionsPerCardMax)
-    await askTogether(q, parts, asking, questions.slice(from, from + questionsPerCardMax), elsewhere, now);
+  for (const together of byCard(questions, elsewhere.length > 0))
+    await askTogether(q, parts, asking, together, elsewhere, now);
   parts.count('approvals_asked');
+}
+
+/**
+ * What one call asks stands on one card, so that its answers stay together. Where others are shown a card, what the
+ * agent asks its person stands on one of its own, which they do not see.
+ */
+function byCard(questions: readonly NewQuestion[], isShownElsewhere: boolean): NewQuestion[][] {
+  const calls = new Map<string, NewQuestion[]>();
+  for (const question of questions) calls.set(question.callId, [...(calls.get(question.callId) ?? []), question]);
+  const kindOf = (card: readonly NewQuestion[] | undefined) => card?.[0]?.kind;
+  const inOrder = [...calls.values()];
+  if (isShownElsewhere)
+    inOrder.sort((left, right) => Number(kindOf(right) === 'tool') - Number(kindOf(left) === 'tool'));
+  const cards: NewQuestion[][] = [];
+  for (const call of inOrder) {
+    const last = cards.at(-1);
+    const isApart = isShownElsewhere && kindOf(last) !== kindOf(call);
+    if (last && !isApart && last.length + call.length <= questionsPerCardMax) last.push(...call);
+    else cards.push([...call]);
+  }
+  return cards;
 }
 
 async function askTogether(

@@ -120,12 +120,12 @@ function footing(
   const listChars = Math.max(room, least.list);
   const name = shorten(requesterName, Math.max(room, least.name));
   const lines = [questions.askedBy(literal(name))];
-  if (open.kind === 'tool') lines.push(whoDecides(open, name, words, listChars));
+  const call = approvals.find((one) => isOpen(one) && one.kind === 'tool');
+  if (call) lines.push(whoDecides(call, name, words, listChars));
   lines.push(questions.until(timeText(open.expiresAt, timezone)));
   if (unreached) lines.push(questions.unreached);
   // Of several in words each has its code; how to use one is said once.
-  const example = approvals.find((one) => isOpen(one) && one.kind === 'tool');
-  if (example && approvals.length > 1 && !withButtons) lines.push(questions.howTo(example.code));
+  if (call && approvals.length > 1 && !withButtons) lines.push(questions.howTo(call.code));
   if (alsoSentTo.length > 0) lines.push(questions.alsoSentTo(listed(alsoSentTo.map(literal), listChars)));
   return lines.join(' ');
 }

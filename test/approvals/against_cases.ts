@@ -122,4 +122,55 @@ export const againstCases: Cases = {
       assert.deepEqual(whatRan(scene), ['send one']);
     },
   },
+
+  'R56: each call gets its own answers, however many are asked together': {
+    async run(scene) {
+      const names = ['a', 'b', 'c'].map((call) => [1, 2, 3, 4].map((number) => `${call}${number}?`));
+      scene.model.script({
+        calls: names.map((own) => ({
+          name: 'ask_user',
+          input: { questions: own.map((question) => ({ question, options: [`yes ${question}`] })) },
+        })),
+      });
+      scene.ask('ask me');
+      for (const own of [names.slice(0, 2).flat(), names.slice(2).flat()]) {
+        const card = await scene.card(own[0]);
+        for (const question of own) await scene.press('requester', card, `yes ${question}`);
+      }
+      await scene.sees('All done.');
+      assert.deepEqual(
+        resultsOf(await scene.model.request(2)),
+        names.map((own) => own.map((question) => `${question}: yes ${question}`).join('\n')),
+      );
+    },
+  },
+
+  'R40, R56: approvers elsewhere are not shown what the agent asks its person': {
+    options: { approvals: { approvers: 'admins' } },
+    async run(scene) {
+      scene.say('admin', 'hello', { own: true });
+      await scene.quiet();
+      await askFor(
+        scene,
+        ['ask_user', { questions: [{ question: 'How is your health?' }] }],
+        ['send', { what: 'flowers' }],
+      );
+      const told = await scene.card(/flowers/, { of: 'admin' });
+      assert.match(told.text, /An admin decides/);
+      await scene.quiet();
+      assert.doesNotMatch(scene.texts({ of: 'admin' }).join(), /health/);
+      assert.match(scene.texts().join(), /health/);
+    },
+  },
+
+  'R49: a card of calls and a question of the agent says who decides': {
+    async run(scene) {
+      const card = await askFor(
+        scene,
+        ['ask_user', { questions: [{ question: 'Which?' }] }],
+        ['send', { what: 'flowers' }],
+      );
+      assert.match(card.text, /Rita decides\./);
+    },
+  },
 };
