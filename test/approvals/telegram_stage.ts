@@ -8,6 +8,7 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { actsCapability, actTools, capabilityId } from './acts.ts';
 import { answerOf } from './asking.ts';
 import { letEnd } from './passing.ts';
+import { quietRows } from './quiet.ts';
 import type { ApprovalStage, Match, Ran, Scene, SceneOptions, Shown, Wait, Where, Who, Written } from './stage.ts';
 
 const roomId = -1001000000042;
@@ -158,7 +159,13 @@ async function openScene(t: TestContext, where: Where, options: SceneOptions): P
         times,
       });
     },
-    quiet: () => settle(quiet(world)),
+    quiet: () =>
+      settle(
+        quietRows(
+          () => world.gateway.db,
+          () => telegram.idle(),
+        ),
+      ),
     async restart(changes, downMs = 0) {
       if (downMs > 0) {
         await settle(world.stop());
@@ -201,23 +208,4 @@ function configOf({ approvals, config = {}, noAdmin }: SceneOptions): TestGatewa
       ...config.binding,
     },
   };
-}
-
-const pauseMs = 5;
-const quietMsMax = 20_000;
-
-/** Asks again until nothing waits: a gateway that has nothing to do says so in its rows. */
-async function quiet({ telegram, gateway }: TestGateway): Promise<void> {
-  const until = performance.now() + quietMsMax;
-  for (let calm = 0; calm < 2; ) {
-    await telegram.idle();
-    const row = await gateway.db.get<{ n: number }>(
-      `select (select count(*) from runs where state in ('queued', 'running') or resume_at is not null)
-         + (select count(*) from inbox where state = 'waiting')
-         + (select count(*) from outbox where state = 'sending' or (state = 'pending' and attempts = 0)) as n`,
-    );
-    calm = row?.n === 0 ? calm + 1 : 0;
-    if (performance.now() > until) throw new Error('the gateway does not come to rest');
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
 }
