@@ -78,6 +78,8 @@ export interface Scene {
   /** What tools of the agent were really called, in order. */
   readonly ran: Ran[];
   readonly where: Where;
+  /** Messages can answer a message. */
+  readonly replies: boolean;
   /** `<channel>:<user id>` */
   account(who: Who): string;
   /** As people see it. */

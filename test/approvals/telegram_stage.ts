@@ -92,6 +92,7 @@ async function openScene(t: TestContext, where: Where, options: SceneOptions): P
     model,
     ran,
     where,
+    replies: true,
     account: (who) => `tg:${ids[who]}`,
     name: (who) => names[who],
     ask(text) {

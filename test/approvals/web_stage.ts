@@ -23,6 +23,8 @@ const noForward = 'the page has nothing to forward from';
 const noEdit = 'people cannot edit a line of the page';
 const ownTime = 'the page stamps lines itself, and the card is in its own store';
 const noPlatform = 'there is no platform behind the page that could refuse a message';
+const noLanguage = 'the page does not tell which language somebody reads';
+const allFull = 'whoever is signed in on the page is a full member';
 const ownChat = 'everybody has a chat of their own on the page and presses there';
 
 export const webStage: ApprovalStage = {
@@ -38,6 +40,8 @@ export const webStage: ApprovalStage = {
     'R51: a card that cannot be delivered leaves the question open, and is sent again': noPlatform,
     'R51: a question whose card is lost is decided by its code': noPlatform,
     'R3: editing the message withdraws the question, and the run goes on with the new words': noEdit,
+    'R49: the card is in the language of who asked, with the English names of the buttons': noLanguage,
+    'R40, R57: a requester who could not sign is not one of two': allFull,
     'R56: a reply to the card is a free answer, whatever it says': noReply,
     'R56: a reply to a card with several open questions answers none and lists their codes': noReply,
     'R56, R52: a question outlives a restart': noReply,
@@ -162,6 +166,7 @@ async function openScene(t: TestContext, where: Where, options: SceneOptions): P
     model,
     ran,
     where,
+    replies: false,
     account: (who) => `page:${idOf(who)}`,
     name: (who) => names[who],
     ask(text) {
@@ -249,7 +254,7 @@ interface PageShown extends Shown {
   links: string[];
 }
 
-function shownOf({ key, html }: Line, chat: string): PageShown {
+function shownOf({ key, at, html }: Line, chat: string): PageShown {
   const prose = /<div class="prose">([\s\S]*?)<\/div>(?:<div class="choices"|<footer>)/.exec(html)?.[1] ?? '';
   const buttons = [...html.matchAll(/<button [^>]*data-press="([^"]*)">(.*?)<\/button>/g)].map(([, data, label]) => ({
     data: unescaped(data!),
@@ -258,7 +263,8 @@ function shownOf({ key, html }: Line, chat: string): PageShown {
   return {
     id: `${chat} ${key}`,
     chat,
-    ref: unescaped(/data-ref="([^"]*)"/.exec(html)?.[1] ?? `1:${key}`),
+    // As the page had it when the line still had buttons.
+    ref: `${at}:${key}`,
     text: wordsOf(prose),
     links: [...prose.matchAll(/<a /g)].map(() => 'link'),
     buttons: buttons.map(({ label }) => label),
@@ -283,6 +289,7 @@ const unescaped = (text: string) =>
 function wordsOf(html: string): string {
   let number = 1;
   const text = html
+    .replace(/<button[^>]*>.*?<\/button>/g, '')
     .replace(/<ol(?: start="(\d+)")?>|<li>/g, (tag, start?: string) => {
       if (tag === '<li>') return `${number++}. `;
       number = Number(start ?? 1);

@@ -159,10 +159,12 @@ export const wordsCases: Cases = {
       const listed = await scene.sees('Several questions are open');
       assert.match(listed.text, new RegExp(`${first}: Tool send of acts[\\s\\S]*${second}: Tool post of acts`));
       await isUntouched(scene, card);
-      scene.say('requester', 'yes', { to: card });
-      await scene.quiet();
-      assert.equal(scene.texts().filter((text) => text.includes('Several questions')).length, 2);
-      await isUntouched(scene, card);
+      if (scene.replies) {
+        scene.say('requester', 'yes', { to: card });
+        await scene.quiet();
+        assert.equal(scene.texts().filter((text) => text.includes('Several questions')).length, 2);
+        await isUntouched(scene, card);
+      }
       scene.say('requester', `yes ${second}`);
       scene.say('requester', `no ${first}`);
       await scene.sees('All done.');
@@ -214,9 +216,10 @@ export const wordsCases: Cases = {
       await scene.sees('Done with one.');
       scene.say('requester', `no ${codeOf(card)}`);
       await scene.sees(/Already approved by Rita/);
-      scene.say('requester', 'no', { to: card });
+      scene.say('requester', 'no', scene.replies ? { to: card } : {});
       await scene.quiet();
-      assert.equal(scene.texts().filter((text) => text.includes('Already approved')).length, 2);
+      const told = scene.texts().filter((text) => text.includes('Already approved')).length;
+      assert.equal(told, scene.replies ? 2 : 1, 'a bare no after the decision is chat');
       assert.equal(scene.ran.length, 1);
     },
   },
