@@ -10,6 +10,7 @@ import type {
   ToolsResult,
 } from '../control/results.ts';
 import type { ControlHandler } from '../control/server.ts';
+import type { HttpPolicies } from '../http/policies_api.ts';
 import { peopleOf } from '../people/links.ts';
 import { type Account, findAccount } from '../store/accounts.ts';
 import type { Db } from '../store/db.ts';
@@ -38,12 +39,30 @@ export type PolicySettings = Pick<Settings, 'policies' | 'admins' | 'timezone' |
 
 type Args = Parameters<ControlHandler>[0];
 
+/** The same for everybody who may ask: the command line, and the API with the account that calls. */
+export function policyDesk(parts: PolicyParts): HttpPolicies {
+  return {
+    list: (account) => list(parts, { person: account }),
+    change: ({ person, ...rule }, actor) => change(parts, { ...rule, person }, actor),
+    async forget(id, account) {
+      const own = await accountOf(parts.db, account);
+      const people = own ? await peopleOf(parts.db, own.personId) : [];
+      const grants = await readGrants(parts.db, people, null);
+      return grants.some((grant) => grant.id === id) ? forget(parts, id, account) : noGrant(id);
+    },
+    async isAdmin(channel, userId) {
+      const account = await findAccount(parts.db, channel, userId);
+      return account?.admin === true || parts.policySettings().admins.has(`${channel}:${userId}`);
+    },
+  };
+}
+
 export function policyHandlers(parts: PolicyParts): Record<string, ControlHandler> {
   return {
     async policy(args): Promise<PolicyListResult | PolicyChangeResult | PolicyForgetResult> {
       if (args.action === 'list') return list(parts, args);
-      if (args.action === 'forget') return forget(parts, String(args.id));
-      return change(parts, args);
+      if (args.action === 'forget') return forget(parts, String(args.id), 'cli');
+      return change(parts, { ...args, verdict: args.action === 'set' ? args.verdict : null }, 'cli');
     },
     tools: (args) => tools(parts, args),
   };
@@ -89,14 +108,14 @@ const ofRow = ({ capability, tool, verdict, setBy, setAt }: ToolRule): PolicyRul
   setAt,
 });
 
-async function change(parts: PolicyParts, args: Args): Promise<PolicyChangeResult> {
+async function change(parts: PolicyParts, args: Args, actor: string): Promise<PolicyChangeResult> {
   const { db, now } = parts;
   const [capability, tool] = [String(args.capability), String(args.tool)];
-  const verdict = args.action === 'set' ? (args.verdict as Verdict) : null;
+  const verdict = args.verdict as Verdict | null;
   // What is not there any more can still be taken away.
   if (verdict !== null) mustBeKnown(parts.capabilities(), capability, tool);
   const account = await accountOf(db, args.person);
-  const rule = { capability, tool, verdict, actor: 'cli' };
+  const rule = { capability, tool, verdict, actor };
   const before = await db.tx((q) =>
     account ? changeOwnRule(q, account.personId, rule, now()) : changeRule(q, { ...rule, scope: adminScope }, now()),
   );
@@ -119,12 +138,15 @@ function mustBeKnown(capabilities: readonly CapabilityPlugin[], capability: stri
     );
 }
 
-async function forget({ db, now }: PolicyParts, id: string): Promise<PolicyForgetResult> {
-  const grant = await db.tx((q) => forgetGrant(q, id, 'cli', now()));
-  if (!grant)
-    throw new GatehouseError('not_found', `there is no grant with the id ${id}`, {
-      hint: `"${commandName()} policy list --person ACCOUNT" shows them`,
-    });
+function noGrant(id: string): never {
+  throw new GatehouseError('not_found', `there is no grant with the id ${id}`, {
+    hint: `"${commandName()} policy list --person ACCOUNT" shows them`,
+  });
+}
+
+async function forget({ db, now }: PolicyParts, id: string, actor: string): Promise<PolicyForgetResult> {
+  const grant = await db.tx((q) => forgetGrant(q, id, actor, now()));
+  if (!grant) return noGrant(id);
   const { agent, capability, tool, setBy } = grant;
   return { id, agent, capability, tool, setBy };
 }

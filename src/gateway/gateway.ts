@@ -41,6 +41,7 @@ import { wordsFor } from '../words/index.ts';
 import { type ChannelReport, createChannels } from './channels.ts';
 import { createCleaner } from './cleaner.ts';
 import { watchClock } from './clock_watch.ts';
+import { policyDesk } from './control_policy.ts';
 import { createMetrics } from './metrics.ts';
 import { publishAgents } from './publish.ts';
 import { createSkillCalls } from './skill_calls.ts';
@@ -255,6 +256,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     metrics: async () => (config.metrics.enabled ? metrics.text(channels.reports()) : ''),
     onOwner: (who, q) => ensureOwner(q, who, clock.now()),
+    policies: policyDesk({ db, now: () => clock.now(), capabilities, policySettings: () => settings }),
     skills: {
       tools: skills.tools,
       ruleOf,

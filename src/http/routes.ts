@@ -12,6 +12,7 @@ import { createBodyBudget, headOf, readBounded } from './body.ts';
 import { readToken } from './cookies.ts';
 import { isForwarded, isLoopback, judge } from './guard.ts';
 import { noticePage, pageHeaders, pleaseSignIn } from './pages.ts';
+import { createPoliciesApi } from './policies_api.ts';
 import { createReadyCheck, readyBody } from './readiness.ts';
 import type { HttpParts } from './server.ts';
 import { createSignIn } from './sign_in.ts';
@@ -144,6 +145,17 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
   app.get('/approvals/assets/:name', (c) => approvals.asset(c));
   app.get('/api/v1/approvals', (c) => approvals.list(c, c.get('session')));
   app.post('/api/v1/approvals/:id', (c) => approvals.decide(c, c.get('session')));
+  if (parts.policies) {
+    const api = createPoliciesApi({ policies: parts.policies, bodies });
+    const signedIn = (answer: (c: Context, who: SignedIn) => Promise<Response>) => (c: Context<Env>) => {
+      const who = c.get('session');
+      return who ? answer(c, who) : pleaseSignIn(c);
+    };
+    app.get('/api/v1/policies', signedIn(api.list));
+    app.put('/api/v1/policies/:scope/:capability/:tool', signedIn(api.put));
+    app.delete('/api/v1/policies/:scope/:capability/:tool', signedIn(api.remove));
+    app.delete('/api/v1/grants/:id', signedIn(api.forget));
+  }
 
   app.all('*', (c) => {
     const target = c.get('target');

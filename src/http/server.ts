@@ -9,6 +9,7 @@ import type { Log } from '../base/log.ts';
 import type { Db, Transaction } from '../store/db.ts';
 import { mintLink, type SignedIn, type SignInLink } from '../store/sessions.ts';
 import { bracketed, isWildcard, ownHosts } from './guard.ts';
+import type { HttpPolicies } from './policies_api.ts';
 import type { Readiness } from './readiness.ts';
 import { createRoutes } from './routes.ts';
 import type { HttpSkills } from './skills_api.ts';
@@ -29,6 +30,8 @@ export interface HttpParts {
   /** Prometheus text; empty when it is switched off. */
   metrics(): Promise<string>;
   onOwner(who: SignedIn, q: Transaction): Promise<void>;
+  /** Without them there is no /api/v1/policies. */
+  policies?: HttpPolicies;
   /** Without them there is no /v1/skills. */
   skills?: HttpSkills;
   approvals: ApprovalParts;
