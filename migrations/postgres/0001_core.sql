@@ -352,6 +352,7 @@ create index approvals_run on approvals (run_id, step);
 create index approvals_pending on approvals (expires_at, id) where state = 'pending';
 create index approvals_open_here on approvals (channel, chat) where state = 'pending';
 create index approvals_code on approvals (channel, chat, code, created_at);
+create index approvals_any_code on approvals (code);
 
 -- Who has said yes so far; two rows where two people must (rule 57).
 create table signatures (
