@@ -50,7 +50,7 @@ test(
     const names = model.requests[0]?.tools.map(({ name }) => name) ?? [];
     assert.deepEqual(
       names.filter((name) => !name.startsWith('store_')),
-      ['charge', 'look'],
+      ['ask_user', 'charge', 'look'],
     );
     assert.match(schemaOf(model.requests[0], 'charge'), /_approval_message/);
     assert.doesNotMatch(schemaOf(model.requests[0], 'look'), /_approval_message/);
