@@ -7,6 +7,7 @@ import { GatehouseError, messageOf } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import { createLog, mask } from '../base/log.ts';
 import { ownEntry } from '../base/own_entry.ts';
+import { visibleText } from '../base/safe_text.ts';
 import { ownToolNames } from '../config/check_agents.ts';
 import { suggestion } from '../config/issue.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -211,7 +212,7 @@ async function execute(run: CommandRun, name: string): Promise<number> {
     const outcome = await tryOut(run, loaded, skill, { sandbox, store, input });
     const text = mask(outcome.content, loaded.secretValues);
     if (outcome.ended === 'done') run.terminal.out(`${text}\n`);
-    else run.terminal.err(`${text}\n`);
+    else run.terminal.err(`${visibleText(text, { keep: 'lines' })}\n`);
     return outcome.ended === 'done' ? exitCodes.ok : exitCodes.failure;
   });
 }
@@ -233,9 +234,20 @@ async function tryOut(
   });
   for (const line of sandboxRemarks(await sandbox.state(), [{ name: tool.id, unconfined: grant?.unconfined === true }]))
     run.terminal.err(`${line}\n`);
-  const progress = (line: string) => run.terminal.err(`${line}\n`);
-  return tool.execute(input, { progress, signal: new AbortController().signal });
+  // Its log is the word of others, and a terminal obeys control sequences.
+  const progress = (line: string) => run.terminal.err(`${visibleText(line)}\n`);
+  const stop = new AbortController();
+  const interrupted = () => stop.abort(new GatehouseError('unavailable', `${tool.id} was interrupted`));
+  // Ended by the signal itself, this process would leave its copies behind.
+  for (const signal of signals) process.once(signal, interrupted);
+  try {
+    return await tool.execute(input, { progress, signal: stop.signal });
+  } finally {
+    for (const signal of signals) process.off(signal, interrupted);
+  }
 }
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 async function readArguments(run: CommandRun): Promise<JsonObject> {
   const text = await run.terminal.read(limits.httpBodyBytesMax);
@@ -255,7 +267,7 @@ async function readArguments(run: CommandRun): Promise<JsonObject> {
 
 /** With a place for copies of its own, so that it does not disturb a running gateway. */
 async function withSandbox<T>(loaded: LoadedConfig, work: (sandbox: Sandbox, store: string) => Promise<T>): Promise<T> {
-  const store = mkdtempSync(join(tmpdir(), 'gatehouse-skills-'));
+  const store = mkdtempSync(join(tmpdir(), 'gatehouse-try-'));
   // What the log would say is said by the command.
   const log = createLog({ level: 'silent', format: 'auto', secrets: () => [] });
   const { mode } = loaded.config.skills;

@@ -158,6 +158,16 @@ describe('gatehouse skills', bounded, () => {
     assert.match(killer.err, /^Warning: killer is dangerous: what it does cannot be undone/);
   });
 
+  it('R49: run: a skill writes no control sequences to the terminal', { skip: needsSandbox() }, async (t) => {
+    const { run, skill, give } = world(t);
+    skill('painter', {}, "#!/bin/sh\nprintf '\\033[2Jgone\\n' >&2\nexit 3\n");
+    give('{}');
+    assert.equal(
+      (await run('skills', 'run', 'painter')).err,
+      '\\u001b[2Jgone\npainter failed with exit code 3.\nThe end of its log (stderr):\n\\u001b[2Jgone\n',
+    );
+  });
+
   it('run: what goes wrong is said, with an exit code', { skip: needsSandbox() }, async (t) => {
     const { run, skill, give } = world(t);
     skill('reader', { schema: { properties: { a: { type: 'string' } }, required: ['a'] } });
