@@ -13,6 +13,7 @@ import type { StepBody } from '../types/run.ts';
 import type { ToolCall, ToolResult } from '../types/tool.ts';
 import { askAndPark, endedWithoutYes, endWords, judgeAsked, type Wanted } from './park.ts';
 import type { Work } from './parts.ts';
+import { isStillAdmitted } from './still_admitted.ts';
 
 /** `answer`: a terminal tool succeeded, and the run ends with it, which writes the results. `parked`: people were asked. */
 export type Called = { kind: 'answer'; text: string } | { kind: 'results' } | { kind: 'parked' };
@@ -34,6 +35,14 @@ export async function callTools(work: Work, step: number): Promise<Called> {
   // Only a run that was parked has questions behind it.
   const asked = run.historyTurns === null ? [] : await approvalsOfStep(parts.db, run.id, step);
   const open = () => stored.filter((call) => !results.has(call.callId));
+  if (run.historyTurns !== null && !(await isStillAdmitted(work)))
+    await settle(
+      open()
+        .filter(({ state }) => state !== 'started')
+        .map(({ callId, name }) =>
+          refuse(work, callId, `${name} was not run: who asked for it is not let in here any more. This is final.`),
+        ),
+    );
   // What may run does, before people are asked about the rest (rule 53).
   let wanted: Wanted[] = [];
   for (const group of groupsOf(work, open())) {

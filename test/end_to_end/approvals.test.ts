@@ -94,3 +94,20 @@ test(
     assert.deepEqual(calls, [{ to: 'bob' }]);
   },
 );
+
+test('R47: a yes does not act for somebody who was let go while people were asked', bounded, async (t) => {
+  for (const binding of [{ id: 'another' }, { access: { direct: 'allowlist', allow: ['tg:900000001'] } }]) {
+    const { calls, capability } = sender();
+    const world = await startWorld(t, { capabilities: [capability], config: { agent } });
+    const { telegram, model, alice, chat } = world;
+    model.script({ calls: [{ name: 'send_mail', input: {} }] }, { text: 'It was not sent.' });
+    telegram.say(chat, alice, 'send it');
+    const card = await telegram.waitForMessage(chat, /Approval needed/);
+    await world.reload({ agent, binding });
+    await telegram.press(alice, { message_id: card.id, chat: { id: card.chat } }, 'Approve').answered();
+    await telegram.waitForMessage(chat, 'It was not sent.');
+    assert.deepEqual(calls, []);
+    assert.match((await model.request(2)).messages.at(-1)?.results[0]?.text ?? '', /not let in here any more/);
+    await world.stop();
+  }
+});
