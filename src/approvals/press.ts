@@ -95,8 +95,10 @@ async function pressAll(
   now: number,
 ): Promise<string | null> {
   const notices: string[] = [];
-  const open = (await readBatch(q, card.batch)).filter(({ kind, state }) => kind === 'tool' && state === 'pending');
-  const ids = open.map(({ id }) => id);
+  const calls = (await readBatch(q, card.batch)).filter(({ kind }) => kind === 'tool');
+  const open = calls.filter(({ state }) => state === 'pending');
+  // Where all are decided, whoever comes late is told by whom (rule 48).
+  const ids = (open.length > 0 ? open : calls).map(({ id }) => id);
   let closed = 0;
   for (const decided of await decideTogether(q, parts, ids, { choice, actor }, now)) {
     if (decided.kind === 'closed') closed++;

@@ -1,4 +1,7 @@
-/** Two tools for trials: one whose effect is seen outside the database when it happens twice, one that only reads. */
+/**
+ * Tools for trials: some whose effect is seen outside the database when it happens twice (at once, after a person's yes,
+ * after two people's), one that only reads.
+ */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { CapabilityPlugin } from '../../src/types/capability.ts';
 import type { Tool } from '../../src/types/tool.ts';
@@ -9,11 +12,10 @@ export function readLines(file: string): string[] {
 
 /** `happened` is told `tool.before` and `tool.after` around the effect. */
 export function createLinesCapability(file: string, happened: (event: string) => void): CapabilityPlugin {
-  const append: Tool = {
-    id: 'append_line',
-    name: 'append_line',
-    effect: 'mutating',
-    policy: 'allow',
+  const appending = (id: string, over: Pick<Tool, 'effect' | 'policy'>): Tool => ({
+    id,
+    name: id,
+    ...over,
     description: 'Appends a line to the file.',
     returns: 'The word written.',
     inputSchema: { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] },
@@ -27,7 +29,10 @@ export function createLinesCapability(file: string, happened: (event: string) =>
       happened('tool.after');
       return { content: 'written' };
     },
-  };
+  });
+  const append = appending('append_line', { effect: 'mutating', policy: 'allow' });
+  const ask = appending('ask_line', { effect: 'mutating' });
+  const dual = appending('dual_line', { effect: 'dangerous' });
   const count: Tool = {
     id: 'count_lines',
     name: 'count_lines',
@@ -44,11 +49,10 @@ export function createLinesCapability(file: string, happened: (event: string) =>
     category: 'test',
     description: 'A file of lines.',
     configSchema: { type: 'object', properties: {}, additionalProperties: false },
-    tools: [append, count],
+    tools: [append, ask, dual, count],
     always: true,
     attach(run) {
-      run.tool(append);
-      run.tool(count);
+      for (const tool of [append, ask, dual, count]) run.tool(tool);
     },
   };
 }
