@@ -16,7 +16,8 @@ export interface RaceProcess {
   linesFile: string;
   rate: ClockRate;
 }
-export type ToRacer = { serial: number; accept: InboundEvent };
+/** `flush` is answered behind everything that was told before. */
+export type ToRacer = { serial: number } & ({ accept: InboundEvent } | { flush: true });
 export type FromRacer =
   | { ready: true }
   | { serial: number; receipt: Receipt | null }
@@ -89,8 +90,10 @@ await startGateway({
   clock,
 });
 const inbox = await started.promise;
-process.on('message', ({ serial, accept }: ToRacer) => {
-  inbox.accept(accept).then(
+process.on('message', (order: ToRacer) => {
+  const { serial } = order;
+  if ('flush' in order) return tell({ serial, receipt: null });
+  inbox.accept(order.accept).then(
     (receipt) => tell({ serial, receipt: receipt ?? null }),
     (error) => tell({ serial, error: String(error) }),
   );
