@@ -5,8 +5,8 @@ import * as invariants from './invariants.ts';
 import type { Swept } from './sweep.ts';
 import type { Trial } from './trial.ts';
 
-/** What not every sweep can show: trials on the page, that go on after others, with more than one message. */
-export type Extra = 'page' | 'after' | 'order';
+/** What not every sweep can show: trials on the page, that go on after others, with more than one message, with cards. */
+export type Extra = 'page' | 'after' | 'order' | 'asked';
 
 export function checkInvariants(swept: () => Swept, extras: readonly Extra[]): void {
   const none = (found: string[]) => assert.deepEqual(found, []);
@@ -39,6 +39,14 @@ export function checkInvariants(swept: () => Swept, extras: readonly Extra[]): v
     test('D3: nothing is sent or edited after the end of a conversation', () => {
       none(swept().late);
     });
+  if (extras.includes('asked')) {
+    test('D2, A2: what people decided is so, once, and nothing else; nothing waits for them any more', () => {
+      none(invariants.undecided(swept().trials));
+    });
+    test('R52: every card shows what became of it', () => {
+      none(invariants.staleCards(swept().trials));
+    });
+  }
   if (extras.includes('order'))
     test('D4: answers stand in the order of the messages', () => {
       none(invariants.outOfOrder(swept().trials));

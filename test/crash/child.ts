@@ -31,7 +31,7 @@ export type FromChild = { ready: true } | { serial: number; reply: Reply };
 export type ToChild = { serial: number } & Question;
 
 const openRows = `select (select count(*) from inbox where state in ('waiting', 'taken'))
-  + (select count(*) from runs where state in ('queued', 'running'))
+  + (select count(*) from runs where state in ('queued', 'running', 'awaiting_approval'))
   + (select count(*) from outbox where state in ('pending', 'sending')) as n`;
 
 const options = JSON.parse(process.env.CRASH_CHILD ?? '') as ChildOptions;

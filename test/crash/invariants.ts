@@ -1,5 +1,5 @@
 /** What must hold of every trial. Each check names the trials it does not hold for, so that one can be run alone. */
-import { answerOf } from './talk.ts';
+import { answerOf, reasonOfNo } from './talk.ts';
 import { askedAbout, type Trial } from './trial.ts';
 
 /** Every message has its answer. */
@@ -10,10 +10,11 @@ export function unanswered(trials: readonly Trial[]): string[] {
   });
 }
 
-/** Nothing but the answers, and no more besides than the kills explain. */
+/** Nothing but the answers and a card where people were asked, and no more besides than the kills explain. */
 export function superfluous(trials: readonly Trial[]): string[] {
   return failing(trials, (trial) => {
-    const extra = trial.texts.length - answersOf(trial).length;
+    const wanted = answersOf(trial).length + wordsBefore(trial) + (trial.approvals.length > 0 ? 1 : 0);
+    const extra = trial.texts.length + trial.cards.length - wanted;
     const windows = trial.deaths.filter((death) => death.sending > 0).length;
     const most = windows * trial.talk.extraPerKillMax;
     return extra > most && `${extra} messages besides the answers, at most ${most} are explained: ${quoted(trial)}`;
@@ -85,6 +86,33 @@ function answersOf(trial: Trial): string[] {
   // A message the model never read has no answer either.
   const unread = trial.ids.filter((id) => !covered.includes(id));
   return [...asked, ...unread].map((ids) => answerOf(ids.split(' ')));
+}
+
+/** What was said with the calls stands above the card. */
+const wordsBefore = ({ approvals }: Trial) => (approvals.length > 0 ? 1 : 0);
+
+/** Decided as people did, each once, and what was denied was not done. */
+export function undecided(trials: readonly Trial[]): string[] {
+  return failing(trials, ({ approvals, deniedWritten }) => {
+    const wanted = [
+      { state: 'approved', reason: null, decisions: 1 },
+      { state: 'denied', reason: reasonOfNo, decisions: 1 },
+    ];
+    if (deniedWritten > 0) return 'what was denied was done';
+    return JSON.stringify(approvals) !== JSON.stringify(wanted) && JSON.stringify(approvals);
+  });
+}
+
+/** Every card says what became of it, but copies that a kill explains and that nobody can find. */
+export function staleCards(trials: readonly Trial[]): string[] {
+  return failing(trials, (trial) => {
+    const isDone = ({ text, open }: Trial['cards'][number]) =>
+      !open && /approved\W* by/.test(text) && /denied\W* by/.test(text);
+    const done = trial.cards.filter(isDone).length;
+    const windows = trial.deaths.filter((death) => death.sending > 0).length * trial.talk.extraPerKillMax;
+    if (done === 0) return `no card shows the end: ${JSON.stringify(trial.cards)}`;
+    return trial.cards.length - done > windows && JSON.stringify(trial.cards);
+  });
 }
 
 const quoted = (trial: Trial) => JSON.stringify(trial.texts);

@@ -1,6 +1,6 @@
 /** One person's conversation on the chat page: over HTTP as the page does it, sent again until it is accepted. */
 import { signIn } from '../support/page_person.ts';
-import type { Talk } from './talk.ts';
+import { codeOn, isCard, reasonOfNo, type Talk } from './talk.ts';
 import type { World } from './world.ts';
 
 export async function openPageTalk(world: World, name: string): Promise<Talk> {
@@ -22,15 +22,36 @@ export async function openPageTalk(world: World, name: string): Promise<Talk> {
     }
   }
 
+  async function say(text: string): Promise<void> {
+    const message = { id: `${name}-${said.length}-message`, text };
+    said.push(message);
+    await post(message);
+  }
+
+  /** What the page shows when there is a process to ask. */
+  async function answers(): Promise<string[]> {
+    for (;;) {
+      await gateway.ready();
+      const { deaths } = gateway;
+      const shown = await person.answers().catch(() => null);
+      if (shown) return shown;
+      if (gateway.deaths === deaths) await gateway.died();
+    }
+  }
+
+  const cards = async () => (await answers()).filter(isCard);
   return {
     chat: name,
     extraPerKillMax: 0,
-    async say(text) {
-      const message = { id: `${name}-${said.length}-message`, text };
-      said.push(message);
-      await post(message);
+    say,
+    texts: async () => (await answers()).filter((text) => !isCard(text)),
+    cards: async () => (await cards()).map((text) => ({ text, open: /needs? (your )?approval/i.test(text) })),
+    seesCard: () => screen.shows('ask_line', new Promise(() => {})),
+    async decides() {
+      const card = (await cards()).at(-1) ?? '';
+      await say(`yes ${codeOn(card, 1)}`);
+      await say(`no ${codeOn(card, 2)}, because ${reasonOfNo}`);
     },
-    texts: person.answers,
     shows: screen.shows,
     async sayAgain() {
       for (const message of said) await post(message);
@@ -44,7 +65,7 @@ export async function openPageTalk(world: World, name: string): Promise<Talk> {
 function openScreen(world: World, headers: Record<string, string>) {
   const abort = new AbortController();
   let seen = '';
-  let look = () => {};
+  const lookers = new Set<() => void>();
   const follow = async () => {
     while (!abort.signal.aborted) {
       await world.process.ready();
@@ -53,7 +74,7 @@ function openScreen(world: World, headers: Record<string, string>) {
         const response = await fetch(`${world.url}/chat/api/events`, { headers, signal: abort.signal });
         for await (const chunk of response.body ?? []) {
           seen += Buffer.from(chunk as Uint8Array).toString('utf8');
-          look();
+          for (const look of lookers) look();
         }
       } catch {
         // Cut off by a death, or closed by us.
@@ -64,13 +85,13 @@ function openScreen(world: World, headers: Record<string, string>) {
   follow().catch(() => {});
   return {
     async shows(text: string, ended: Promise<unknown>): Promise<void> {
-      const shown = new Promise<void>((resolve) => {
-        look = () => {
-          if (seen.includes(text)) resolve();
-        };
-        look();
-      });
-      await Promise.race([shown, ended]);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const look = () => {
+        if (seen.includes(text)) resolve();
+      };
+      lookers.add(look);
+      look();
+      await Promise.race([promise, ended]).finally(() => lookers.delete(look));
     },
     close: () => abort.abort(),
   };

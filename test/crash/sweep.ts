@@ -54,6 +54,7 @@ const trialMsMax = 60_000;
 
 export function createSweep({ set, stream, plot, models }: SweepOptions): Sweep {
   const compileCache = mkdtemp(join(tmpdir(), 'gatehouse-crash-cache-'));
+  const asks = plot === 'asked';
   const worlds: (World | null)[] = models.map(() => null);
   let names = 0;
 
@@ -69,7 +70,13 @@ export function createSweep({ set, stream, plot, models }: SweepOptions): Sweep 
     names += 1;
     const talk: Talk =
       job.kind === 'page' ? await openPageTalk(world, `person-${names}`) : openTelegramTalk(world, job.kind);
-    const trial = runTrial(world, { name: nameOf(job), talk, points: job.points, second: job.second ?? false });
+    const trial = runTrial(world, {
+      name: nameOf(job),
+      talk,
+      points: job.points,
+      second: asks || (job.second ?? false),
+      asks,
+    });
     return within(trialMsMax, 'the end of a trial', trial).catch((error) => {
       talk.close();
       throw error;

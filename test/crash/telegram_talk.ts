@@ -1,7 +1,10 @@
 /** One person's conversation on Telegram, in a direct chat or a group. */
-import type { Chat, Message } from '../emulators/telegram/index.ts';
-import type { Talk } from './talk.ts';
+import type { Chat, Message, Press } from '../emulators/telegram/index.ts';
+import { codeOn, isCard, reasonOfNo, type Talk } from './talk.ts';
 import type { Places } from './world.ts';
+
+/** Each death leaves one copy of a card behind at most. */
+const pressesMax = 4;
 
 export function openTelegramTalk({ telegram, nextGroup }: Places, where: 'direct' | 'group'): Talk {
   const person = telegram.user();
@@ -10,21 +13,45 @@ export function openTelegramTalk({ telegram, nextGroup }: Places, where: 'direct
       ? telegram.privateChat(person)
       : telegram.group({ id: nextGroup(), type: 'supergroup', members: [person] });
   const said: Message[] = [];
+  const presses: Press[] = [];
+  const wait = { timeoutMs: 15_000 };
   const mention = where === 'group' ? `@${telegram.bot.username} ` : '';
+  const visible = () => telegram.visible(chat, { fromBot: true });
+  const cards = () => visible().filter(({ text }) => isCard(text));
+  const say = (text: string) => void said.push(telegram.say(chat, person, mention + text));
   return {
     chat: String(chat.id),
     extraPerKillMax: 1,
-    async say(text) {
-      said.push(telegram.say(chat, person, mention + text));
+    say: async (text) => say(text),
+    texts: async () =>
+      visible()
+        .filter(({ text }) => !isCard(text))
+        .map(({ text }) => text),
+    cards: async () => cards().map(({ text, buttons }) => ({ text, open: buttons.length > 0 })),
+    seesCard: async () => void (await telegram.until('a card is shown', () => cards().length > 0, wait)),
+    async decides() {
+      const label = 'Approve 1';
+      const shown = () => cards().findLast(({ buttons }) => buttons.flat().some(({ text }) => text === label));
+      // A copy that was left behind by a death says that it decides nothing: then the newest one is pressed.
+      for (let card = shown(); card; card = shown()) {
+        const press = telegram.press(person, { message_id: card.id, chat: { id: card.chat } }, label);
+        presses.push(press);
+        const { id } = card;
+        const isOver = () => press.answer !== null || shown()?.id !== id;
+        await telegram.until('the press is answered', isOver, wait);
+        if (!press.answer?.text) break;
+        if (presses.length > pressesMax) throw new Error(`presses are answered "${press.answer.text}"`);
+      }
+      say(`no ${codeOn(cards().at(-1)?.text ?? '', 2)}, because ${reasonOfNo}`);
     },
-    texts: async () => telegram.visible(chat, { fromBot: true }).map((message) => message.text),
     async shows(text, ended) {
       const isShown = () =>
         telegram.drafts(chat).some((draft) => draft.text.includes(text)) ||
         telegram.visible(chat, { fromBot: true }).some((message) => message.text.includes(text));
-      await Promise.race([telegram.until(`"${text}" is shown`, isShown, { timeoutMs: 15_000 }), ended]);
+      await Promise.race([telegram.until(`"${text}" is shown`, isShown, wait), ended]);
     },
     async sayAgain() {
+      for (const press of presses) telegram.redeliver(press.update_id);
       for (const message of said) telegram.redeliver(message);
       for (const message of said) telegram.redeliver(message, { newId: true });
       for (const message of said) telegram.unfurl(message);

@@ -1,7 +1,7 @@
 /** One conversation with its kills, and what was seen of it. Judges nothing: `invariants.ts` does. */
 import type { SeenRequest } from '../emulators/model_server.ts';
 import type { Counts, KillPoint } from './kill_point.ts';
-import { idsIn, messageOf, type Talk } from './talk.ts';
+import { type CardSeen, deniedLine, idsIn, messageOf, type Talk } from './talk.ts';
 import type { World } from './world.ts';
 
 export interface Trial {
@@ -12,6 +12,11 @@ export interface Trial {
   ids: string[];
   deaths: Death[];
   texts: string[];
+  /** Of a trial in which people are asked, else empty. */
+  cards: CardSeen[];
+  approvals: { state: string; reason: string | null; decisions: number }[];
+  /** How often what was denied was done all the same. */
+  deniedWritten: number;
   /** Model requests about these messages, in order of arrival. */
   requests: SeenRequest[];
   /** By id: how often the tool that must not run twice wrote it. */
@@ -38,6 +43,8 @@ export interface TrialOptions {
   points: readonly KillPoint[];
   /** Another message while the first is worked on. */
   second: boolean;
+  /** People are asked about calls of the first message, say the second one, and then decide. */
+  asks: boolean;
 }
 
 let serial = 0;
@@ -58,7 +65,9 @@ export async function runTrial(world: World, options: TrialOptions): Promise<Tri
   const [first, second] = ids as [string, string?];
   await talk.say(messageOf(first));
   await firstRequest;
+  if (options.asks) await talk.seesCard();
   if (second !== undefined) await talk.say(messageOf(second));
+  if (options.asks) await talk.decides();
   await world.settled();
   return finishTrial(world, { ...options, ids, deaths });
 }
@@ -66,7 +75,7 @@ export async function runTrial(world: World, options: TrialOptions): Promise<Tri
 /** From when everything has come to rest. */
 export async function finishTrial(
   world: World,
-  options: Pick<Trial, 'name' | 'talk' | 'ids' | 'deaths'>,
+  options: Pick<Trial, 'name' | 'talk' | 'ids' | 'deaths'> & { asks?: boolean },
 ): Promise<Trial> {
   const { talk, ids } = options;
   const counts = await world.disarm();
@@ -84,6 +93,10 @@ export async function finishTrial(
   const changesAtEnd = await talk.changes();
   const runs = world.read<{ n: number }>('select count(*) as n from runs where chat = ?', talk.chat)[0]?.n ?? 0;
   const lines = world.lines();
+  const written = (line: string) => lines.filter((one) => one === line).length;
+  const [first] = ids as [string];
+  // Only what was asked for with the first message is ever done.
+  const effects = options.asks ? [first] : ids;
   return {
     name: options.name,
     talk,
@@ -91,7 +104,14 @@ export async function finishTrial(
     deaths: options.deaths,
     texts,
     requests,
-    written: Object.fromEntries(ids.map((id) => [id, lines.filter((line) => line === id).length])),
+    written: Object.fromEntries(effects.map((id) => [id, written(id)])),
+    cards: await talk.cards(),
+    approvals: world.read(
+      `select state, reason, (select count(*) from audit u where u.subject = a.id) as decisions from approvals a
+       where chat = ? order by position`,
+      talk.chat,
+    ),
+    deniedWritten: written(deniedLine(first)),
     runs,
     again: { requests: world.model.requests.length - requestsInAll, changes: changesAtEnd - changes },
     changesAtEnd,
@@ -117,7 +137,7 @@ export function examine(world: Pick<World, 'read'>, chat: string): Death {
     sending: count(`select count(*) as n from outbox where chat = ? and state = 'sending'`),
     started: count(
       `select count(*) as n from tool_calls c join runs r on r.id = c.run_id
-       where r.chat = ? and c.tool = 'append_line' and c.state = 'started'`,
+       where r.chat = ? and c.tool in ('append_line', 'ask_line') and c.state = 'started'`,
     ),
   };
 }
