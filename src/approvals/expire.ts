@@ -21,12 +21,12 @@ import { type ApprovalParts, cardAgainMs, surfaceOf } from './parts.ts';
 
 const cardsAgainPerTurn = 50;
 /** Runs whose questions end in one turn. */
-const runsPerTurn = 16;
+const runsPerTurn = 4;
 /**
  * While so much waits that came of earlier turns, another one comes only every `pauseMs`: ten thousand questions may end
  * at one moment, and whoever writes then must not wait for all of that. Late presses are told the time is over anyway.
  */
-const endingMax = 16;
+const endingMax = 4;
 const unsentMax = 64;
 const pauseMs = 1_000;
 const lookAgainMs = 20;

@@ -17,6 +17,7 @@ import {
   stop,
   type World,
 } from './clients.ts';
+import { benchParked } from './parked.ts';
 import { benchSandbox } from './sandbox.ts';
 import type { Report } from './world.ts';
 
@@ -210,6 +211,7 @@ const step = async (part: string, name: string, work: () => Promise<void>) => {
 try {
   await step('start', 'start time', startTime);
   await step('compare', 'against a bare grammY bot', compareWithBareBot);
+  await step('parked', 'parked runs', () => benchParked(quick ? 2_000 : 10_000, report));
   await step('sandbox', 'sandboxed calls', () => benchSandbox(quick ? 20 : 60, report));
   await step('memory', `memory over ${memoryMessages} messages`, memory);
 } finally {
