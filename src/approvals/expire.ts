@@ -20,39 +20,42 @@ import { drawCard, lockRun, noteDecision, showDecided, tryLockRun } from './clos
 import { type ApprovalParts, cardAgainMs, surfaceOf } from './parts.ts';
 
 const cardsAgainPerTurn = 50;
-/** Runs whose questions end in one turn. */
-const runsPerTurn = 4;
+/** Questions that end in one turn; they share a commit. */
+const endsPerTurn = 8;
 /**
- * While so much waits that came of earlier turns, another one comes only every `pauseMs`: ten thousand questions may end
- * at one moment, and whoever writes then must not wait for all of that. Late presses are told the time is over anyway.
+ * Between turns while more are due, and as long as `pauseMs` while much waits that came of earlier ones: ten thousand
+ * questions may end at one moment, and whoever writes then must not wait for all of that. Late presses are told at once
+ * that the time is over.
  */
-const endingMax = 4;
-const unsentMax = 64;
+const gapMs = 100;
 const pauseMs = 1_000;
-const lookAgainMs = 20;
+const endingMax = 8;
+const unsentMax = 64;
 
 export function createExpiry(parts: ApprovalParts & { db: Db; clock: Clock; log: Log }): Stage {
   const { db, clock, log } = parts;
   const isCrowded = async () =>
     (await countDecided(db, endingMax)) >= endingMax || (await countUnsent(db, unsentMax)) >= unsentMax;
-  let pauseUntil = 0;
+  /** When a turn left something over. */
+  let leftOverAt = Number.NEGATIVE_INFINITY;
   const turn = async (): Promise<TurnResult> => {
     const now = clock.now();
-    if (now < pauseUntil && (await isCrowded()))
-      return { again: false, nextAt: Math.min(pauseUntil, now + lookAgainMs) };
+    if (now < leftOverAt + gapMs) return { again: false, nextAt: leftOverAt + gapMs };
+    if (now < leftOverAt + pauseMs && (await isCrowded())) return { again: false, nextAt: now + gapMs };
     await db.tx((q) => sendAgain(q, parts, now));
-    const due = await overdueRuns(db, now, runsPerTurn);
-    pauseUntil = now + pauseMs;
     // Each in a transaction of its own: their locks are never held together, and others get their turn in between.
     await Promise.all(
-      due.map((runId) =>
+      (await overdueRuns(db, now, endsPerTurn)).map((runId) =>
         db.tx(async (q) => {
           // Somebody decides it at this moment, or another process ends it.
           if (await tryLockRun(q, runId)) await expirePending(q, parts, runId, now);
         }),
       ),
     );
-    return { again: false, nextAt: await nextExpiry(db) };
+    const nextAt = await nextExpiry(db);
+    if (nextAt === null || nextAt > now) return { again: false, nextAt };
+    leftOverAt = now;
+    return { again: false, nextAt: now + gapMs };
   };
   return createStage({ name: 'approvals', db, clock, log, bells: [], turn });
 }

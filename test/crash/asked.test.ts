@@ -13,7 +13,7 @@ import type { Trial } from './trial.ts';
 
 const kinds: Kind[] = ['direct', 'group', 'page'];
 /** Of each kind; the process that recovers is killed again in every third. */
-const trialsPerKind = Number(process.env.GATEHOUSE_CRASH_TRIALS ?? 24);
+const trialsPerKind = Number(process.env.GATEHOUSE_CRASH_TRIALS ?? 16);
 const commitsOfRecovery = 24;
 
 describe('a conversation in which people are asked, killed at many of its points', { timeout: 900_000 }, () => {
@@ -52,8 +52,8 @@ describe('a conversation in which people are asked, killed at many of its points
     const counts = dry.map((trial) => pointsOf(trial.counts).length);
     t.diagnostic(`GATEHOUSE_SEED=${random.seed} of ${counts.join(' + ')} points ${reached(swept).text}`);
   });
-  test('at least 60 kill points', { skip: process.env.GATEHOUSE_KILL !== undefined }, () => {
-    assert.ok(reached(swept).count >= 60);
+  test('at least 30 kill points', { skip: process.env.GATEHOUSE_KILL !== undefined }, () => {
+    assert.ok(reached(swept).count >= 30);
   });
   checkInvariants(() => swept, ['page', 'after', 'asked']);
 });
