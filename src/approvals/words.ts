@@ -62,7 +62,7 @@ export async function decideByWords(hearing: Hearing): Promise<Said | null> {
   if (coded && asked?.kind === 'question') return settle(hearing, asked, { choice: 'answer', answer: coded.answer });
   if (reply?.code != null) {
     const approval = await findByCode(q, channel, chat, reply.code);
-    if (approval) return (await isAfter(hearing, approval)) ? settle(hearing, approval, decidingOf(reply)) : null;
+    if (approval) return (await isAfter(hearing, approval, true)) ? settle(hearing, approval, decidingOf(reply)) : null;
     const isForUs = hearing.isKnown && (message.chat.kind === 'direct' || card !== null);
     return isForUs ? { notice: words.questions.noSuchCode(reply.code) } : null;
   }
@@ -93,7 +93,7 @@ async function bareReply(hearing: Hearing, reply: Reply): Promise<Said | null> {
   if (!only || (open.length === 1 && only.kind === 'question')) return null;
   if (!(await isShownLast(hearing, open))) return null;
   if (open.length > 1) return { list: listOpen(open, hearing.words) };
-  return (await isAfter(hearing, only)) ? settle(hearing, only, decidingOf(reply)) : null;
+  return (await isAfter(hearing, only, false)) ? settle(hearing, only, decidingOf(reply)) : null;
 }
 
 async function isShownLast({ q, channel, message }: Hearing, open: readonly Approval[]): Promise<boolean> {
@@ -106,13 +106,15 @@ async function isShownLast({ q, channel, message }: Hearing, open: readonly Appr
 
 /**
  * Written after the card was shown in that chat, by the platform's own time (rule 44). Within the same tick of a platform
- * that counts in seconds its message ids tell.
+ * that counts in seconds its message ids tell. Where a send was cut off, the person may have read a copy that we know
+ * nothing of: who knows the code has.
  */
-async function isAfter({ q, channel, message }: Hearing, approval: Approval): Promise<boolean> {
+async function isAfter({ q, channel, message }: Hearing, approval: Approval, byCode: boolean): Promise<boolean> {
   if (approval.state !== 'pending') return true;
   for (const card of await cardsOfBatch(q, approval.batch)) {
     if (card.place.channel !== channel || card.place.chat !== message.chat.id) continue;
     const sent = await cardSent(q, card);
+    if (byCode && sent?.maybeEarlier) return true;
     if (sent?.at == null) continue;
     if (message.sentAt > sent.at) return true;
     if (message.sentAt < sent.at) continue;

@@ -90,13 +90,26 @@ export async function bindCard(q: Query, id: string, ref: string): Promise<void>
   await q.run('update cards set ref = ? where id = ? and ref is null', ref, id);
 }
 
-/** When the card's message stood in the chat: by the platform's time where it tells, and its id. */
-export async function cardSent(q: Query, card: Card): Promise<{ at: number | null; ref: string | null } | null> {
-  const row = await q.get<{ posted_at: number | null; sent_at: number | null; ref: string | null }>(
-    'select posted_at, sent_at, ref from outbox where id = ?',
-    card.outboxId,
-  );
-  return row ? { at: row.posted_at ?? row.sent_at, ref: row.ref ?? card.ref } : null;
+export interface CardSent {
+  /** By the platform's time where it tells; null = not known to stand there. */
+  at: number | null;
+  ref: string | null;
+  /** A copy may stand there that we were never told of, earlier than this one. */
+  maybeEarlier: boolean;
+}
+
+/** When the card's message stood in the chat, and its id. */
+export async function cardSent(q: Query, card: Card): Promise<CardSent | null> {
+  const row = await q.get<{
+    posted_at: number | null;
+    sent_at: number | null;
+    ref: string | null;
+    state: string;
+    unknown_sends: number;
+  }>('select posted_at, sent_at, ref, state, unknown_sends from outbox where id = ?', card.outboxId);
+  if (!row) return null;
+  const maybeEarlier = row.state === 'sending' || row.unknown_sends > 0;
+  return { at: row.posted_at ?? row.sent_at, ref: row.ref ?? card.ref, maybeEarlier };
 }
 
 /** Whether a card's message is the last of ours in its chat. */

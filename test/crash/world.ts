@@ -191,6 +191,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const rows = world.read<{ rows: string }>(
       `select 'inbox ' || state as rows from inbox where state in ('waiting', 'taken') union all
        select 'run ' || state from runs where state in ('queued', 'running', 'awaiting_approval') union all
+       select 'approval ' || state from approvals where state = 'pending' union all
        select 'outbox ' || kind || ' ' || state from outbox where state in ('pending', 'sending')`,
     );
     return `${rows.map((row) => row.rows).join(', ') || 'no'} rows are open, ${telegram.pending} updates wait, ${telegram.pollsOpen} polls, calls: ${calls.slice(-8).join(', ')}; log: ${log}`;
