@@ -50,7 +50,9 @@ export function judgeAsked(work: Work, decided: DecidedCall, asked: readonly App
     questions: questionsOf(work, decided, { definition, digest, argumentsDigest: argumentsDigest(call.input) }),
     replaced: asked,
   });
-  // Never asked, or about something else: the tool is another one now (rule 50).
+  // Never asked, or about something else: the tool is another one now (rule 50). A no stands, whatever it became.
+  const ended = last ? null : endedWithoutYes(asked);
+  if (ended) return { kind: 'result', result: refused(call.id, endWords(ended)) };
   if (!last) return ask();
   const notApproved = newest.find(({ state }) => state !== 'approved');
   // What was answered is handed over, though the time of the others is over.
