@@ -126,7 +126,7 @@ export async function noticeOf(q: Transaction, decided: Decided, words: Words): 
     case 'not_entitled':
       return notEntitled(q, decided.approval, words);
     case 'not_grantable':
-      return questions.notGrantable;
+      return decided.approval.kind === 'question' ? questions.wantsAnswer : questions.notGrantable;
     case 'unknown':
       return questions.unknown;
     case 'already': {

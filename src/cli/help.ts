@@ -1,5 +1,12 @@
+import { commandName } from '../base/program.ts';
 import type { Command } from './program.ts';
 import { columns } from './text.ts';
+
+/** Examples are as an installed program is called. */
+function inCheckout(): string[] {
+  const name = commandName();
+  return name === 'gatehouse' ? [] : ['', `Here "gatehouse" is "${name}".`];
+}
 
 export function overview(commands: readonly Command[]): string {
   const rows = commands.map((command) => [`  ${command.name}`, command.summary]);
@@ -10,6 +17,7 @@ export function overview(commands: readonly Command[]): string {
     '',
     'Every command takes --config FILE (by default ./config.yaml, else the one that comes with the program).',
     '"gatehouse help COMMAND" explains one. Exit codes: 0 done, 1 failed, 2 used wrongly.',
+    ...inCheckout(),
     '',
   ].join('\n');
 }
@@ -33,6 +41,7 @@ export function helpOf(command: Command): string {
     '',
     'Examples:',
     ...command.examples.map((example) => `  ${example}`),
+    ...inCheckout(),
     '',
   ].join('\n');
 }

@@ -6,8 +6,7 @@ import { type Command, type CommandRun, UsageError } from './program.ts';
 import { columns, dateText } from './text.ts';
 
 const verdicts = ['allow', 'ask', 'block'];
-const usage =
-  'policy takes list, set CAPABILITY TOOL allow|ask|block, unset CAPABILITY TOOL, or forget GRANT; see the list';
+const usage = 'policy takes list, set CAPABILITY TOOL allow|ask|block, unset CAPABILITY TOOL, or forget GRANT';
 
 const person = {
   type: 'string',

@@ -70,7 +70,7 @@ export function redeemPage(code: string): Markup {
 export const assets: Readonly<Record<string, { type: string; text: string }>> = {
   '/signin/icon.svg': {
     type: 'image/svg+xml',
-    text: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#17695b"/><path d="M8 25V15a8 8 0 0 1 16 0v10" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round"/></svg>',
+    text: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#17695b"/><path d="M8 25V15a8 8 0 0 1 16 0v10" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round"/><path d="M13 25v-9a3 3 0 0 1 6 0v9" fill="none" stroke="#bfe6dc" stroke-width="2.6" stroke-linecap="round"/></svg>',
   },
   '/signin/submit.js': {
     type: 'text/javascript; charset=utf-8',

@@ -117,7 +117,7 @@ export const commands: readonly CommandSpec[] = [
       for (const run of await parkedUnder(q, key))
         if (admin || run.userId === message.sender.id)
           stops = (await withdrawAll(q, parts.approvals, run.id, 'stopped', actor, 'asked', now)) || stops;
-      return stops ? words.stopping : words.nothingToStop;
+      return stops ? words.takenBack : words.nothingToStop;
     },
   },
   {
@@ -141,9 +141,11 @@ export const commands: readonly CommandSpec[] = [
     (name): CommandSpec => ({
       name,
       description: (words) => (name === 'approve' ? words.commandApprove : words.commandDeny),
-      // With a code they are read as the words they are, before any command (rule 44).
-      accepts: noArguments,
-      run: async ({ q, channel, message, words }) => {
+      // With a code they are read as the words they are, before any command (rule 44); one word after a slash that can be no
+      // code is a mistyped one and must not reach the model.
+      accepts: (args, form) => noArguments(args, form) || (form === 'written' && /^\S{1,20}$/.test(args)),
+      run: async ({ q, channel, message, words, args }) => {
+        if (args !== '') return words.questions.noSuchCode(inCode(args));
         const open = await pendingShownIn(q, channel, message.chat.id);
         return open.length === 0 ? words.questions.nobodyPending : listOpen(open, words);
       },

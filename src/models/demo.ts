@@ -100,12 +100,13 @@ function firstSentence(text: string): string {
 }
 
 /**
- * `call NAME {json}` at the beginning of a line, a speaker's name before it in rooms; without JSON, no arguments.
+ * `call NAME {json}` at the beginning of a line, a speaker's name and the mention of the bot before it in rooms; without JSON, no
+ * arguments.
  * `wordy` is one that is followed by words instead.
  */
 function callsIn(text: string): (Omit<ToolCall, 'id'> & { wordy: boolean })[] {
   const calls: (Omit<ToolCall, 'id'> & { wordy: boolean })[] = [];
-  const pattern = /^[ \t]*(?:[^\n:{}]{1,60}:[ \t]+)?call[ \t]+([A-Za-z0-9_-]{1,64})[ \t]*/gim;
+  const pattern = /^[ \t]*(?:[^\n:{}]{1,60}:[ \t]+)?(?:@\S{1,64}[ \t]+)?call[ \t]+([A-Za-z0-9_-]{1,64})[ \t]*/gim;
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const rest = text.slice(pattern.lastIndex);
     const length = objectLength(rest);

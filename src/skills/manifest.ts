@@ -38,7 +38,7 @@ export function parseManifest(text: string): ManifestResult {
   try {
     data = JSON.parse(text) as Json;
   } catch (error) {
-    return { manifest: null, reasons: [messageOf(error)], warnings: [], written: nothing };
+    return { manifest: null, reasons: [`not valid JSON: ${messageOf(error)}`], warnings: [], written: nothing };
   }
   if (data === null || typeof data !== 'object' || Array.isArray(data))
     return { manifest: null, reasons: ['must be a JSON object'], warnings: [], written: nothing };

@@ -54,6 +54,8 @@ interface QuestionWords {
   waits(count: number): string;
   cannotWithdraw: string;
   notGrantable: string;
+  /** Who approves a question of the agent. */
+  wantsAnswer: string;
   nobodyPending: string;
   whyWithdrawn: Record<'stopped' | 'edited' | 'deleted' | 'changed' | 'asked', string>;
 }
@@ -105,12 +107,14 @@ const en: QuestionWords = {
   signedAlready: 'You have approved already; another person must approve too.',
   noted: (state) => `Noted: ${state}.`,
   fullArguments: (tool, code) => `All arguments of \`${tool}\` (\`${code}\`):`,
-  ambiguous: (lines) => `Several questions are open; answer one with its code:\n\n${lines.join('\n')}`,
+  ambiguous: (lines) =>
+    `${lines.length === 1 ? 'Answer with the code of the question, such as `approve 4K7`' : 'Several questions are open; answer one with its code'}:\n\n${lines.join('\n')}`,
   noSuchCode: (code) => `No open question here has the code \`${code}\`.`,
   waits: (count) =>
     count === 1 ? 'An earlier request here waits for approval.' : `${count} earlier requests here wait for approval.`,
   cannotWithdraw: 'Only who asked for it, or an admin, can withdraw it.',
   notGrantable: 'This cannot be allowed for always here.',
+  wantsAnswer: 'A question of the agent is answered or skipped, not approved.',
   nobodyPending: 'Nothing waits for approval.',
   whyWithdrawn: {
     stopped: 'The run was stopped.',
@@ -169,7 +173,8 @@ const de: QuestionWords = {
   signedAlready: 'Du hast schon zugestimmt; ein zweiter Mensch muss noch zustimmen.',
   noted: (state) => `Vermerkt: ${state}.`,
   fullArguments: (tool, code) => `Alle Argumente von \`${tool}\` (\`${code}\`):`,
-  ambiguous: (lines) => `Mehrere Fragen sind offen; antworte auf eine mit ihrem Code:\n\n${lines.join('\n')}`,
+  ambiguous: (lines) =>
+    `${lines.length === 1 ? 'Antworte mit dem Code der Frage, etwa `approve 4K7`' : 'Mehrere Fragen sind offen; antworte auf eine mit ihrem Code'}:\n\n${lines.join('\n')}`,
   noSuchCode: (code) => `Keine offene Frage hier hat den Code \`${code}\`.`,
   waits: (count) =>
     count === 1
@@ -177,6 +182,7 @@ const de: QuestionWords = {
       : `${count} frühere Anfragen hier warten auf Freigabe.`,
   cannotWithdraw: 'Zurückziehen kann sie nur, wer gefragt hat, oder ein Admin.',
   notGrantable: 'Das lässt sich hier nicht für immer erlauben.',
+  wantsAnswer: 'Eine Frage des Agenten wird beantwortet oder übersprungen, nicht genehmigt.',
   nobodyPending: 'Nichts wartet auf Freigabe.',
   whyWithdrawn: {
     stopped: 'Der Lauf wurde gestoppt.',
@@ -234,7 +240,8 @@ const pt: QuestionWords = {
   signedAlready: 'Já aprovou; outra pessoa também tem de aprovar.',
   noted: (state) => `Anotado: ${state}.`,
   fullArguments: (tool, code) => `Todos os argumentos de \`${tool}\` (\`${code}\`):`,
-  ambiguous: (lines) => `Há várias perguntas abertas; responda a uma com o seu código:\n\n${lines.join('\n')}`,
+  ambiguous: (lines) =>
+    `${lines.length === 1 ? 'Responda com o código da pergunta, como em `approve 4K7`' : 'Há várias perguntas abertas; responda a uma com o seu código'}:\n\n${lines.join('\n')}`,
   noSuchCode: (code) => `Nenhuma pergunta aberta aqui tem o código \`${code}\`.`,
   waits: (count) =>
     count === 1
@@ -242,6 +249,7 @@ const pt: QuestionWords = {
       : `${count} pedidos anteriores aqui esperam por aprovação.`,
   cannotWithdraw: 'Só quem a pediu, ou um administrador, pode retirá-la.',
   notGrantable: 'Isto não pode ser permitido para sempre aqui.',
+  wantsAnswer: 'Uma pergunta do agente responde-se ou salta-se, não se aprova.',
   nobodyPending: 'Nada espera por aprovação.',
   whyWithdrawn: {
     stopped: 'A execução foi parada.',

@@ -233,6 +233,7 @@ export const stepsCases: Cases = {
     async run(scene) {
       const card = await askToSend(scene);
       scene.say('requester', '/stop');
+      await scene.sees('What waited for a decision is taken back.');
       assert.match((await scene.closed(card)).text, /withdrawn.*\n\nReason: The run was stopped\./);
       await scene.quiet();
       assert.deepEqual(scene.ran, []);

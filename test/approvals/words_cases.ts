@@ -172,6 +172,22 @@ export const wordsCases: Cases = {
     },
   },
 
+  'R44: approve without a code, or with what can be none, lists the question or says so, and never reaches the model': {
+    async run(scene) {
+      const card = await askToSend(scene);
+      scene.ask('hello');
+      await scene.sees(/Chat: .*hello/);
+      const { length } = scene.model.requests;
+      scene.say('requester', '/approve');
+      const listed = await scene.sees('Answer with the code of the question');
+      assert.ok(listed.text.includes(codeOf(card)));
+      scene.say('requester', '/approve 999');
+      await scene.sees('No open question here has the code 999.');
+      await isUntouched(scene, card);
+      assert.equal(scene.model.requests.length, length);
+    },
+  },
+
   'R45: a bare yes with questions of two runs open approves none': {
     async run(scene) {
       const first = await askToSend(scene, 'one');

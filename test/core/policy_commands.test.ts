@@ -38,9 +38,9 @@ eachDatabase('R18, R38: tools says what runs here, what asks first, and which ru
     here([
       '- `charge` asks first: it changes something',
       '- `look` asks first: an admin says so',
-      '- `billing/wipe` is blocked: this agent may do no more than that',
-      '- `look_up` runs at once: it changes nothing that matters',
-      '- `archive/wipe` runs at once: it changes nothing that matters',
+      '- `billing/wipe` is blocked: this agent may not do such things (permission_mode)',
+      '- `look_up` runs at once: it counts as safe',
+      '- `archive/wipe` runs at once: it counts as safe',
     ]),
   );
   const inGerman = await say('/tools', 'jan', { sender: sender('jan', { language: 'de' }) });

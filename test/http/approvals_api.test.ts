@@ -217,6 +217,9 @@ test('R56: a question of the agent is answered or skipped by whom it asks', { ti
   const [ada, bob] = [await visitor('ada', 'Ada'), await visitor('bob', 'Bob')];
   assert.equal((await ada.decide('q1', { decision: 'answer', answer: 'red' })).status, 404);
   assert.equal((await bob.decide('q1', { decision: 'answer' })).status, 400);
+  const approved = await bob.decide('q1', { decision: 'approve' });
+  assert.equal(approved.status, 422);
+  assert.deepEqual(approved.body, { error: 'A question of the agent is answered or skipped, not approved.' });
   assert.equal((await bob.decide('q1', { decision: 'answer', answer: 'blue' })).status, 200);
   assert.equal((await kept(db, 'q1'))?.answer, 'blue');
   assert.equal((await bob.decide('q2', { decision: 'skip' })).status, 200);

@@ -72,6 +72,11 @@ describe('demo model', { timeout: 10_000 }, () => {
     assert.deepEqual(answer.message, { role: 'assistant', text: answer.text, calls: answer.calls });
   });
 
+  test('in a room the mention of the bot may stand between the speaker and the call', async () => {
+    const { calls } = await send(ask('Ana: @gate_bot call store_get {"key": "a"}'));
+    assert.deepEqual(calls, [{ id: 'demo_1', name: 'store_get', input: { key: 'a' } }]);
+  });
+
   test('malformed JSON comes out raw', async () => {
     assert.deepEqual((await send(ask('call store_get {"key": '))).calls[0]?.input, '{"key": ');
   });

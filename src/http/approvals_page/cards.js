@@ -27,7 +27,7 @@ function ago(at) {
   const ms = at - Date.now();
   if (Math.abs(ms) < minuteMs) return ms < 0 ? 'just now' : 'in less than a minute';
   const [unit, size] = units.find(([, one]) => Math.abs(ms) >= one);
-  return relative.format(Math.trunc(ms / size), unit);
+  return relative.format(ms < 0 ? Math.trunc(ms / size) : Math.round(ms / size), unit);
 }
 
 /** Ages grow while nothing else changes. */
