@@ -59,7 +59,7 @@ test('R49: a question shows what would run, in whose words, who asked, and who d
     'cache_cleaner skill:cache_cleaner the agent calls it tidy_up',
     'Agent helper, asked by Bob in web / bob',
     '3 min. ago',
-    'expires in 2 days',
+    'expires in 3 days',
     '4K7',
     '{ "folder": "/var/\\u202ecache", "script": "<img src=x onerror=window.hit=1>" }',
     "In the agent's own words <b>Harmless</b> cleaning",
