@@ -9,7 +9,7 @@ import type { Log } from '../base/log.ts';
 import { placeOf } from '../base/place.ts';
 import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
 import { findAccount } from '../store/accounts.ts';
-import { readConversation, setQueueNotice } from '../store/conversations.ts';
+import { type Conversation, readConversation, setQueueNotice } from '../store/conversations.ts';
 import type { Db, Transaction } from '../store/db.ts';
 import {
   dueMessages,
@@ -25,13 +25,24 @@ import { wordsFor } from '../words/index.ts';
 import { takeTogether } from './route.ts';
 import { tell } from './tell.ts';
 
+/**
+ * What was read of a run in the transaction that made it, where that was the only one under way (SQLite). It stays so
+ * until the run begins: the run holds the lane, so nobody appends to the conversation or parks another run there, and
+ * an edit of a message that is taken is a message of its own.
+ */
+export interface Dispatched {
+  conversation: Conversation & { parked: number };
+  /** In the order of their ids. */
+  messages: readonly InboxRow[];
+}
+
 export interface DispatchParts {
   db: Db;
   clock: Clock;
   log: Log;
   settings: () => Settings;
   /** The runs of this process; without it new runs only wait to be claimed. */
-  worker?: { owner: string; free(): number; begin(run: Run): void };
+  worker?: { owner: string; free(): number; begin(run: Run, known?: Dispatched): void };
 }
 
 /** Lanes served in one transaction. */
@@ -41,25 +52,32 @@ export function createDispatch(parts: DispatchParts): Stage {
   const { db, clock, log, worker } = parts;
   const turn = async (): Promise<TurnResult> => {
     const now = clock.now();
-    const { served, claimed } = await db.tx(async (q) => {
+    const { served, claimed, dispatched } = await db.tx(async (q) => {
+      const dispatched = new Map<string, Dispatched>();
       // First, since what people decided goes to the head of its lane.
       const resumed = await takeResumable(q, lanesPerTurn);
       const ready = await readyConversations(q, now, lanesPerTurn);
-      for (const id of ready) await dispatchConversation(parts, q, id, now);
+      for (const id of ready) await dispatchConversation(parts, q, id, now, dispatched);
       // Claimed in the same transaction where this process has room: one commit less on the way of every message.
       const made = resumed + ready.length;
       const room = made > 0 ? (worker?.free() ?? 0) : 0;
       const claimed = room > 0 && worker ? await claimRuns(q, worker.owner, now, limits.leaseMs, room) : [];
       if (made > claimed.length) q.ring('run');
-      return { served: Math.max(resumed, ready.length), claimed };
+      return { served: Math.max(resumed, ready.length), claimed, dispatched };
     });
-    for (const run of claimed) worker?.begin(run);
+    for (const run of claimed) worker?.begin(run, dispatched.get(run.id));
     return { again: served === lanesPerTurn, nextAt: await nextWaitingAt(db, now) };
   };
   return createStage({ name: 'dispatch', db, clock, log, bells: ['dispatch'], turn });
 }
 
-async function dispatchConversation(parts: DispatchParts, q: Transaction, id: string, now: number): Promise<void> {
+async function dispatchConversation(
+  parts: DispatchParts,
+  q: Transaction,
+  id: string,
+  now: number,
+  dispatched: Map<string, Dispatched>,
+): Promise<void> {
   const conversation = await readConversation(q, id);
   const settings = parts.settings();
   // The agent of a chat is the one its binding names now, whoever answered there before.
@@ -103,5 +121,7 @@ async function dispatchConversation(parts: DispatchParts, q: Transaction, id: st
     taken.map((row) => row.id),
     runId,
   );
+  if (parts.db.dialect === 'sqlite')
+    dispatched.set(runId, { conversation, messages: taken.toSorted((a, b) => (a.id < b.id ? -1 : 1)) });
   if (conversation.noticeAt !== null) await setQueueNotice(q, id, null);
 }

@@ -55,7 +55,8 @@ export async function finish(
     await addSteps(q, run.id, ...unwritten(work, last?.step), now);
     await last?.write(q, now);
     await bookUnbooked(q, work, now);
-    await releaseReserved(q, { run: run.id });
+    // What an earlier attempt had reserved is settled as lost.
+    if (hasCaps(capsOf(work.spec, work.binding))) await releaseReserved(q, { run: run.id });
     await closeCalls(q, work, now);
     await appendTurns(q, work.conversation, run.id, exchangeOf(work, outcome.history), now);
     const first = await findFirstPiece(q, run.id);

@@ -74,11 +74,14 @@ export async function readHistory(work: Work): Promise<History> {
   const from = conversation.summaryUntil;
   // A run that was parked goes on with the history it began with (M1).
   const end = work.run.historyTurns ?? conversation.turns;
-  const known = (await readTurns(parts.db, conversation.id, from)).filter((turn) => turn.seq < end);
+  const known = end <= from ? [] : (await readTurns(parts.db, conversation.id, from)).filter((turn) => turn.seq < end);
   const history: History = { summary: conversation.summary, turns: known };
   let kept = known.filter((turn) => turn.seq >= windowStart(end));
-  const most = await bytesFor(work, history.summary);
-  if (kept.reduce((sum, turn) => sum + bytesOf(turn), 0) > most) kept = latestWithin(kept, most / 2);
+  const bytes = kept.reduce((sum, turn) => sum + bytesOf(turn), 0);
+  if (bytes > bytesAlways(work)) {
+    const most = await bytesFor(work, history.summary);
+    if (bytes > most) kept = latestWithin(kept, most / 2);
+  }
   return kept.length === known.length ? history : moveWindow(work, history, kept);
 }
 
@@ -89,6 +92,12 @@ export async function forgetHalf(work: Work): Promise<boolean> {
   const bytes = turns.reduce((sum, turn) => sum + bytesOf(turn), 0);
   work.history = await moveWindow(work, work.history, latestWithin(turns, bytes / 2));
   return true;
+}
+
+/** What fits whatever else fills the request: most windows are smaller, and need no closer look. */
+function bytesAlways(work: Work): number {
+  const profile = work.parts.settings().models[work.spec.model];
+  return profile ? historyBytesMax(profile, Infinity) : Infinity;
 }
 
 async function bytesFor(work: Work, summary: string | null): Promise<number> {

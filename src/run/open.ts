@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { GatehouseError } from '../base/errors.ts';
 import { attachCapabilities, gateOffer } from '../capability/attach.ts';
+import type { Dispatched } from '../inbox/dispatch.ts';
 import { showStatus } from '../outbox/status.ts';
 import { openStream } from '../outbox/stream.ts';
 import { findAccount } from '../store/accounts.ts';
@@ -28,6 +29,7 @@ export async function openWork(
   run: Run,
   signal: AbortSignal,
   asked: Pick<Work, 'activeMs' | 'draining'>,
+  known?: Dispatched,
 ): Promise<Work> {
   const { db, clock } = parts;
   const settings = parts.settings();
@@ -39,7 +41,7 @@ export async function openWork(
     current?.version === run.agentVersion ? current.spec : await readVersion(db, run.agent, run.agentVersion);
   if (!spec) throw new GatehouseError('not_found', `agent ${run.agent} version ${run.agentVersion} is not stored`);
   const [conversation, account] = await Promise.all([
-    readConversation(db, run.conversationId),
+    known?.conversation ?? readConversation(db, run.conversationId),
     findAccount(db, run.place.channel, run.userId),
   ]);
   const words = wordsFor(account?.language, settings.language);
@@ -117,7 +119,7 @@ export async function openWork(
     ...asked,
   };
   if (work.steps.length === 0)
-    await gatherOpening(work, conversation).catch((error) => {
+    await gatherOpening(work, conversation.parked, known?.messages).catch((error) => {
       status.end();
       throw error;
     });
@@ -132,9 +134,9 @@ function parkedNotes(pending: readonly Approval[]): string[] {
   );
 }
 
-async function gatherOpening(work: Work, conversation: { parked: number }): Promise<void> {
+async function gatherOpening(work: Work, parked: number, known?: readonly InboxRow[]): Promise<void> {
   const { parts, run } = work;
-  const rows = await messagesOfRun(parts.db, run.id);
+  const rows = known ?? (await messagesOfRun(parts.db, run.id));
   const group = work.conversation.audience !== 'direct';
   const messages: Said[] = [];
   const unread: string[] = [];
@@ -153,8 +155,7 @@ async function gatherOpening(work: Work, conversation: { parked: number }): Prom
     messages.push(message);
   }
   const reminders = work.offer.reminders.map((reminder) => reminder().trim()).filter((text) => text !== '');
-  if (conversation.parked > 0)
-    reminders.push(...parkedNotes(await pendingOfConversation(parts.db, work.conversation.id)));
+  if (parked > 0) reminders.push(...parkedNotes(await pendingOfConversation(parts.db, work.conversation.id)));
   const body: StepBody = {
     kind: 'user',
     reminder: reminders.length > 0 ? reminders.join('\n') : null,

@@ -170,6 +170,8 @@ function textOf(work: Work, answer: ModelAnswer): string {
 /** Nothing would be visible of it, as of an empty code block. */
 function isEmpty({ adapter }: Work, text: string): boolean {
   if (text.trim() === '') return true;
+  // A line that begins with a letter shows it, whatever Markdown makes of the rest.
+  if (/^[a-z]/i.test(text)) return false;
   const { measure, textLength } = adapter.limits;
   return text.length <= textLength && measure(text) === 0;
 }

@@ -3,6 +3,7 @@
 import { GatehouseError, ModelError, messageOf } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
+import type { Dispatched } from '../inbox/dispatch.ts';
 import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
 import { claimRuns, LostRun, type Run, releaseRun, renewRuns, stopRequests } from '../store/runs.ts';
 import type { Words } from '../words/index.ts';
@@ -18,8 +19,8 @@ export interface Worker {
   owner: string;
   /** How many more runs this process may take; none while it drains. */
   free(): number;
-  /** Works on a run this process has claimed. */
-  begin(run: Run): void;
+  /** Works on a run this process has claimed; `known` where it has just made it. */
+  begin(run: Run, known?: Dispatched): void;
 }
 
 const stopAgainMs = 50;
@@ -60,12 +61,12 @@ export function createWorker(parts: RunParts): Worker {
   const runs: Stage = createStage({ name: 'run', db, clock, log, bells: ['run'], turn });
   const stops: Stage = createStage({ name: 'stop', db, clock, log, bells: ['stop'], turn: checkStops });
 
-  function begin(run: Run): void {
+  function begin(run: Run, known?: Dispatched): void {
     // Its lease ended while the machine slept; claiming it has renewed it, and it is being worked on.
     if (active.has(run.id)) return;
     const abort = new AbortController();
     if (run.stopRequested !== null) abort.abort(new StopRequested(run.stopRequested));
-    const done = workOn(parts, run, abort, () => draining).finally(() => {
+    const done = workOn(parts, run, abort, { known, draining: () => draining }).finally(() => {
       const full = active.size >= parts.settings().runsMax;
       active.delete(run.id);
       // New runs ring; only those that found no place must be looked for.
@@ -111,7 +112,12 @@ export function createWorker(parts: RunParts): Worker {
   };
 }
 
-async function workOn(parts: RunParts, run: Run, abort: AbortController, draining: () => boolean): Promise<void> {
+async function workOn(
+  parts: RunParts,
+  run: Run,
+  abort: AbortController,
+  { known, draining }: { known: Dispatched | undefined; draining: () => boolean },
+): Promise<void> {
   const { clock } = parts;
   const log = parts.log.child({ run: run.id, channel: run.place.channel });
   const begun = clock.now();
@@ -120,7 +126,7 @@ async function workOn(parts: RunParts, run: Run, abort: AbortController, drainin
   let endTimeout = () => {};
   try {
     if (run.claims > limits.claimsPerRunMax) throw new Error(`given up after ${run.claims} interrupted attempts`);
-    work = await openWork(parts, run, abort.signal, { activeMs, draining });
+    work = await openWork(parts, run, abort.signal, { activeMs, draining }, known);
     const left = Math.max(0, work.spec.limits.runTimeoutMs - run.activeMs);
     endTimeout = clock.after(left, () => abort.abort(new RunTimeout()));
     await workThrough(work);

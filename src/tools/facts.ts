@@ -96,6 +96,7 @@ export function createPolicies({ db, log, settings }: PoliciesParts): Policies {
     },
 
     async decide(run, offer, calls) {
+      if (calls.length === 0) return [];
       const read = calls.map((call) => readCall(call, offer));
       try {
         const known = await readKnown(db, run, settings());
