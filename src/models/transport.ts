@@ -12,6 +12,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
+import { urlToHttpOptions } from 'node:url';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { assert } from '../base/errors.ts';
 
@@ -53,12 +54,12 @@ const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentO
 
 /** Bodies are strings, as the SDKs write JSON. Rejects with a TypeError as `fetch` does, or with the signal's reason. */
 export function createFetch(options: FetchOptions): typeof globalThis.fetch {
-  let last = { text: '', url: new URL('http://localhost') };
-  const addressOf = (input: Parameters<typeof fetch>[0]) => {
+  let last = addressOf('http://localhost');
+  const addressFor = (input: Parameters<typeof fetch>[0]) => {
     const text = input instanceof Request ? input.url : String(input);
     // A provider posts to one address again and again.
-    if (text !== last.text) last = { text, url: new URL(text) };
-    return last.url;
+    if (text !== last.text) last = addressOf(text);
+    return last;
   };
   return (input, init) =>
     new Promise((resolve, reject) => {
@@ -68,7 +69,7 @@ export function createFetch(options: FetchOptions): typeof globalThis.fetch {
       const body = init?.body ?? '';
       assert(typeof body === 'string', 'a request to a provider is a text');
       const bytes = Buffer.byteLength(body);
-      const request = open(addressOf(input), {
+      const request = open(addressFor(input), {
         method: init?.method ?? 'GET',
         headers: headersOf(init?.headers, options.headersLeftOut, bytes),
       });
@@ -96,10 +97,22 @@ export function createFetch(options: FetchOptions): typeof globalThis.fetch {
     });
 }
 
-function open(url: URL, options: { method: string; headers: OutgoingHttpHeaders }): ClientRequest {
-  return url.protocol === 'https:'
-    ? httpsRequest(url, { ...options, agent: agents.https })
-    : httpRequest(url, { ...options, agent: agents.http });
+interface Address {
+  text: string;
+  secure: boolean;
+  /** Read once: node takes an address apart anew for every request that names one. */
+  options: ReturnType<typeof urlToHttpOptions>;
+}
+
+function addressOf(text: string): Address {
+  const url = new URL(text);
+  return { text, secure: url.protocol === 'https:', options: urlToHttpOptions(url) };
+}
+
+function open(address: Address, options: { method: string; headers: OutgoingHttpHeaders }): ClientRequest {
+  return address.secure
+    ? httpsRequest({ ...address.options, ...options, agent: agents.https })
+    : httpRequest({ ...address.options, ...options, agent: agents.http });
 }
 
 function headersOf(given: RequestInit['headers'], leftOut: readonly string[], bytes: number): OutgoingHttpHeaders {

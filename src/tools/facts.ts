@@ -63,13 +63,13 @@ export interface PoliciesParts {
 }
 
 export function createPolicies({ db, log, settings }: PoliciesParts): Policies {
-  let kept: Promise<ToolRule[]> | null = null;
+  let kept: Promise<ReadonlyMap<string, Verdict>> | null = null;
   db.onRing('policy', () => {
     kept = null;
   });
 
-  async function adminRules(): Promise<ToolRule[]> {
-    kept ??= readRules(db, adminScope);
+  async function adminRules(): Promise<ReadonlyMap<string, Verdict>> {
+    kept ??= readRules(db, adminScope).then(byTool);
     const reading = kept;
     return reading.catch((error) => {
       if (kept === reading) kept = null;
@@ -86,7 +86,7 @@ export function createPolicies({ db, log, settings }: PoliciesParts): Policies {
     async stable({ spec, binding, audience, mode }, tools) {
       const run: PolicyRun = { spec, binding, audience, conversation: null, requester: null };
       try {
-        const rules = byTool(await adminRules());
+        const rules = await adminRules();
         const known: Known = { rules, own: new Map(), grants: [], mode: mode === 'ask' ? mode : null, alone: false };
         return tools.map((offered) => decideTool(factsOf(run, settings(), known, offered, null)));
       } catch (error) {
