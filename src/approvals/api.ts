@@ -1,11 +1,11 @@
 /** Questions for the approvals page, the API and the command line: what somebody may see of them, and deciding there. */
+import { findAccountNamed } from '../store/accounts.ts';
 import { type Approval, listApprovalRows, readApproval, readSignatures, type Signature } from '../store/approvals.ts';
 import type { Db, Query, Transaction } from '../store/db.ts';
 import type { Actor, ApprovalState, Choice } from '../types/approval.ts';
 import type { Place } from '../types/message.ts';
 import { type Words, wordsFor } from '../words/index.ts';
 import { plainText, reasonText, stateText, whoDecides } from './card.ts';
-import { accountOf } from './close.ts';
 import { decideApproval } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
 import { noticeOf } from './press.ts';
@@ -91,7 +91,7 @@ async function viewOf(
 ): Promise<ApprovalView> {
   const actor = viewer === 'operator' ? operator : viewer;
   const words = wordsFor(null, parts.settings().language);
-  const nameOf = async (account: string) => (await accountOf(q, account))?.name || account;
+  const nameOf = async (account: string) => (await findAccountNamed(q, account))?.name || account;
   const requesterName = await nameOf(approval.requesterAccount);
   const signatures: readonly Signature[] = approval.dual ? await readSignatures(q, approval.id) : [];
   const pending = approval.state === 'pending';

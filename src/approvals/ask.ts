@@ -1,15 +1,16 @@
 /** Puts questions to people: rows, cards and outbox in the transaction that parks the run. */
+
+import { accountName, splitAccount } from '../base/account.ts';
 import { newCode, newId } from '../base/ids.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { countAsOne } from '../people/links.ts';
-import { type Account, type AdminAccount, findAccount, listAdmins } from '../store/accounts.ts';
+import { type Account, type AdminAccount, findAccountNamed, listAdmins, readAdmin } from '../store/accounts.ts';
 import { addApproval, isCodeUsed, readBatch } from '../store/approvals.ts';
 import { addCard } from '../store/cards.ts';
 import type { Db, Query, Transaction } from '../store/db.ts';
 import type { Place } from '../types/message.ts';
 import type { BindingSpec } from '../types/spec.ts';
-import { type Words, wordsFor } from '../words/index.ts';
-import { accountOf, drawCard, sendDetails } from './close.ts';
+import { drawCard, sendDetails, wordsOfRequester } from './close.ts';
 import { type ApprovalParts, codeRestMs, questionsPerCardMax, surfaceOf } from './parts.ts';
 
 /** One call that asks. */
@@ -139,7 +140,7 @@ async function putCard(
   const approvals = await readBatch(q, batch);
   const shown = await drawCard(q, parts, { id, place }, approvals);
   if (shown.needsFull) {
-    const words = await wordsAt(q, parts, approvals[0]?.requesterAccount ?? '');
+    const words = await wordsOfRequester(q, parts, approvals[0]?.requesterAccount ?? '');
     for (const approval of approvals) await sendDetails(q, parts, { place, direct, ref: null }, approval, words, now);
   }
   const [outboxId] = await enqueue(
@@ -157,10 +158,6 @@ async function putCard(
     now,
   );
   if (outboxId !== undefined) await addCard(q, { id, batch, place, direct, outboxId, createdAt: now });
-}
-
-async function wordsAt(q: Transaction, parts: ApprovalParts, account: string): Promise<Words> {
-  return wordsFor((await accountOf(q, account))?.language, parts.settings().language);
 }
 
 /** Letters and at least one digit, so that no word is a code; new wherever it will be shown (rule 45). */
@@ -205,7 +202,7 @@ export async function whyNobody(
   const asks = approvers === 'admins' || asking.requester === null ? [] : [asking.requesterAccount];
   const others = typeof approvers === 'string' ? asks : approvers;
   for (const account of others) {
-    const known = await accountOf(q, account);
+    const known = await findAccountNamed(q, account);
     if (mayCount(settings, account, known)) await add(known?.personId ?? account);
   }
   return people.length >= 2 ? null : 'too_few';
@@ -214,7 +211,7 @@ export async function whyNobody(
 /** Whether one of two signatures could be this account's (rule 57): in a workspace it may be a full member. */
 function mayCount({ admins, channels }: PersonFacts, account: string, known: Account | null): boolean {
   if (known && (known.admin || known.pairedAt !== null)) return true;
-  return admins.has(account) || channels.get(account.slice(0, account.indexOf(':')))?.groupsNeedAdmission === false;
+  return admins.has(account) || channels.get(splitAccount(account).channel)?.groupsNeedAdmission === false;
 }
 
 type PersonFacts = Pick<ReturnType<ApprovalParts['settings']>, 'admins' | 'channels'>;
@@ -234,15 +231,7 @@ export async function approversElsewhere(
   const candidates: AdminAccount[] =
     typeof approvers === 'string'
       ? await listAdmins(db, parts.settings().admins)
-      : await Promise.all(
-          approvers.map(async (account) => {
-            const colon = account.indexOf(':');
-            const [channel, userId] = [account.slice(0, colon), account.slice(colon + 1)];
-            const known = await findAccount(db, channel, userId);
-            const { name = '', personId = null, directChat = null } = known ?? {};
-            return { channel, userId, name, personId, directChat };
-          }),
-        );
+      : await Promise.all(approvers.map((account) => readAdmin(db, account)));
   const others = candidates.filter(
     (one) => one.personId !== asking.requester && accountName(one) !== asking.requesterAccount,
   );
@@ -267,7 +256,6 @@ export async function approversElsewhere(
   return told;
 }
 
-const accountName = ({ channel, userId }: Pick<AdminAccount, 'channel' | 'userId'>) => `${channel}:${userId}`;
 /** Who never wrote has no person yet. */
 const personOf = (one: AdminAccount) => one.personId ?? accountName(one);
 

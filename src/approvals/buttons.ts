@@ -29,7 +29,6 @@ export const letters = {
   approve_all: 'A',
   deny_all: 'D',
 } as const;
-export type Letter = keyof typeof letters;
 
 const buttonLabelCharsMax = 60;
 

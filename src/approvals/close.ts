@@ -2,11 +2,11 @@
 import { newId } from '../base/ids.ts';
 import { inCode, literal } from '../base/safe_text.ts';
 import { enqueue } from '../outbox/enqueue.ts';
-import { findAccount } from '../store/accounts.ts';
+import { findAccountNamed } from '../store/accounts.ts';
 import { type Approval, pendingOfRun, readBatch, readSignatures, withdrawApproved } from '../store/approvals.ts';
 import { addAudit } from '../store/audit.ts';
 import { type Card, cardsOfBatch } from '../store/cards.ts';
-import type { Query, Transaction } from '../store/db.ts';
+import type { Transaction } from '../store/db.ts';
 import { resumeRun, type StopKind } from '../store/runs.ts';
 import { type Words, wordsFor } from '../words/index.ts';
 import { type CardFacts, codeBlock, optionLines, type Shown, showCard } from './card.ts';
@@ -93,13 +93,7 @@ async function showBatch(
 
 /** In the language of whoever asked. */
 export async function wordsOfRequester(q: Transaction, parts: ApprovalParts, account: string): Promise<Words> {
-  const known = await accountOf(q, account);
-  return wordsFor(known?.language, parts.settings().language);
-}
-
-export async function accountOf(q: Query, account: string): ReturnType<typeof findAccount> {
-  const colon = account.indexOf(':');
-  return colon < 0 ? null : findAccount(q, account.slice(0, colon), account.slice(colon + 1));
+  return wordsFor((await findAccountNamed(q, account))?.language, parts.settings().language);
 }
 
 export async function drawCard(
@@ -110,12 +104,12 @@ export async function drawCard(
 ): Promise<Shown> {
   const [first] = approvals;
   const account = first?.requesterAccount ?? '';
-  const known = await accountOf(q, account);
+  const known = await findAccountNamed(q, account);
   const signed = new Map<string, string[]>();
   for (const { id } of approvals.filter(({ dual }) => dual)) {
     const names: string[] = [];
     for (const signature of await readSignatures(q, id))
-      names.push((await accountOf(q, signature.account))?.name ?? signature.account);
+      names.push((await findAccountNamed(q, signature.account))?.name ?? signature.account);
     signed.set(id, names);
   }
   const facts: CardFacts = {

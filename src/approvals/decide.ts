@@ -1,6 +1,7 @@
 /** Decides one question: entitled, once, in one transaction with everything that follows (A2, rules 44 to 48, 57). */
 import { cleanName } from '../base/safe_text.ts';
 import { countAsOne } from '../people/links.ts';
+import { findAccountNamed } from '../store/accounts.ts';
 import {
   type Approval,
   addSignature,
@@ -13,7 +14,7 @@ import { auditSince } from '../store/audit.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import { allowAlways } from '../tools/change_policy.ts';
 import type { Actor } from '../types/approval.ts';
-import { accountOf, lockRun, noteDecision, showDecided } from './close.ts';
+import { lockRun, noteDecision, showDecided } from './close.ts';
 import { expirePending } from './expire.ts';
 import type { ApprovalParts } from './parts.ts';
 import { isEnough, isRequester, mayDecide, type Signed } from './rule.ts';
@@ -165,7 +166,8 @@ async function decideCall(
     );
   const by: string[] = [];
   for (const { personId, account } of signatures)
-    if (personId !== signature.personId) by.push(nameOf({ account, name: (await accountOf(q, account))?.name ?? '' }));
+    if (personId !== signature.personId)
+      by.push(nameOf({ account, name: (await findAccountNamed(q, account))?.name ?? '' }));
   by.push(nameOf(actor));
   return close(q, parts, approval, { state: 'approved', by, reason: null, actor }, now);
 }

@@ -3,6 +3,7 @@
  * may not is told so alone.
  */
 import { literal } from '../base/safe_text.ts';
+import { findAccountNamed } from '../store/accounts.ts';
 import { readBatch } from '../store/approvals.ts';
 import { bindCard, type Card, readCard } from '../store/cards.ts';
 import { currentId } from '../store/chats.ts';
@@ -12,7 +13,7 @@ import type { Decision } from '../types/message.ts';
 import type { Words } from '../words/index.ts';
 import { letters } from './buttons.ts';
 import { plainText, stateText, whoDecides } from './card.ts';
-import { accountOf, sendDetails } from './close.ts';
+import { sendDetails } from './close.ts';
 import { type Decided, type Deciding, decideApproval, decideTogether } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
 import { isRequester, mayDecide } from './rule.ts';
@@ -143,6 +144,6 @@ async function notEntitled(
   approval: Parameters<typeof whoDecides>[0] & { requesterAccount: string },
   words: Words,
 ): Promise<string> {
-  const requester = (await accountOf(q, approval.requesterAccount))?.name ?? approval.requesterAccount;
+  const requester = (await findAccountNamed(q, approval.requesterAccount))?.name ?? approval.requesterAccount;
   return words.questions.notEntitled(whoDecides(approval, requester, words));
 }

@@ -50,7 +50,7 @@ export interface Signed {
   isRequester: boolean;
 }
 
-/** `true` = enough; a word = what is still missing. Who counts as one person must be one `personId` here. */
+/** Who counts as one person must be one `personId` here. */
 export function isEnough(dual: boolean, signed: readonly Signed[]): boolean {
   if (!dual) return signed.length >= 1;
   const people = new Set(signed.map(({ personId }) => personId));

@@ -1,7 +1,7 @@
 /** Questions to people, on the command line. */
 import { systemClock } from '../base/clock.ts';
 import { visibleText } from '../base/safe_text.ts';
-import type { ApprovalDecisionResult, ApprovalListResult, ApprovalResult, ShownApproval } from '../control/results.ts';
+import type { ApprovalDecisionResult, ApprovalListResult, ApprovalResult } from '../control/results.ts';
 import { ask, json } from './ask.ts';
 import { type Command, UsageError } from './program.ts';
 import { columns, dateText, durationText } from './text.ts';
@@ -47,7 +47,7 @@ function showText({ approval: one }: ApprovalResult): string {
   return lines.filter((text) => text !== null).join('\n');
 }
 
-function stateText({ state, decidedBy, decidedAt, reason, answer }: ShownApproval): string {
+function stateText({ state, decidedBy, decidedAt, reason, answer }: ApprovalResult['approval']): string {
   if (state === 'pending') return 'Nobody has decided yet.';
   const by = decidedBy === null ? '' : ` by ${line(decidedBy)}`;
   const when = decidedAt === null ? '' : ` ${dateText(decidedAt)}`;

@@ -1,4 +1,5 @@
 /** What the checks of `check*.ts` share: the data they look at, and ways through it that nothing wrong can break. */
+import { splitAccount } from '../base/account.ts';
 import type { Json, JsonObject } from '../types/json.ts';
 import { type Path, suggestion } from './issue.ts';
 import { laterChannels } from './later.ts';
@@ -46,9 +47,7 @@ export function checkName(context: CheckContext, path: Path, name: Json | undefi
 
 /** An account, `<channel>:<platform user id>` (field reports 155 to 159: ids, never names). */
 export function checkAccount(context: CheckContext, path: Path, account: string): void {
-  const split = account.indexOf(':');
-  const channel = account.slice(0, split);
-  const id = account.slice(split + 1);
+  const { channel, userId: id } = splitAccount(account);
   checkName(context, path, channel, 'channels', keys(context.data.channels));
   const type = object(object(context.data.channels)[channel]).type;
   const rule = context.plugins.adapters.find((adapter) => adapter.type === type)?.accountIds;

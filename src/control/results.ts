@@ -82,16 +82,14 @@ export interface AuditResult {
   }[];
 }
 
-export type ShownApproval = ApprovalView;
-
 /** `approvals` with `{ action: 'list', all?, limit }`: pending ones first, each the newest first. */
 export interface ApprovalListResult {
-  approvals: ShownApproval[];
+  approvals: ApprovalView[];
 }
 
 /** `approvals` with `{ action: 'show', id }`. */
 export interface ApprovalResult {
-  approval: ShownApproval;
+  approval: ApprovalView;
 }
 
 /** `approvals` with `{ action: 'approve' | 'deny', id, reason? }`. */

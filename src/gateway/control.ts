@@ -1,5 +1,6 @@
 /** What the commands of the control socket do. Those that need only the database work without a running gateway. */
 import type { ApprovalParts } from '../approvals/parts.ts';
+import { accountName, splitAccount } from '../base/account.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import { commandName } from '../base/program.ts';
@@ -52,7 +53,7 @@ export function offlineHandlers(parts: OfflineParts): Record<string, ControlHand
     async pair(args): Promise<PairListResult | PairResult> {
       if (args.action === 'list') {
         const pending = await listPairings(db, now());
-        return { pending: pending.map((one) => ({ ...one, account: `${one.channel}:${one.userId}` })) };
+        return { pending: pending.map((one) => ({ ...one, account: accountName(one) })) };
       }
       const words = wordsFor(null, parts.language);
       const by = { actor: 'cli', asAdmin: args.admin === true };
@@ -62,11 +63,10 @@ export function offlineHandlers(parts: OfflineParts): Record<string, ControlHand
           throw new GatehouseError('not_found', 'no open request has that code', {
             hint: `codes are good for one hour; "${commandName()} pair list" shows who waits`,
           });
-        return { account: `${admitted.channel}:${admitted.userId}`, name: admitted.name, isAdmin: by.asAdmin };
+        return { account: accountName(admitted), name: admitted.name, isAdmin: by.asAdmin };
       }
       const account = String(args.account);
-      const colon = account.indexOf(':');
-      const [channel, id] = [account.slice(0, colon), account.slice(colon + 1)];
+      const { channel, userId: id } = splitAccount(account);
       const facts = parts.factsOf(channel);
       if (!facts)
         throw new GatehouseError('not_found', `there is no channel "${channel}"`, {
@@ -106,7 +106,7 @@ export function onlineHandlers(parts: OnlineParts): Record<string, ControlHandle
       return {
         url: await parts.signInLink(name),
         expiresAt: now() + limits.signInLinkMs,
-        account: `${who.channel}:${who.userId}`,
+        account: accountName(who),
         name: who.name,
         isOwner: name === null,
         localOnly: parts.localOnly,

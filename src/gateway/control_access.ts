@@ -1,4 +1,5 @@
 /** The control commands about tokens and the audit; all of them need only the database. */
+import { accountName, splitAccount } from '../base/account.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { commandName } from '../base/program.ts';
 import type { AuditResult, TokenListResult, TokenResult, TokenRevokeResult } from '../control/results.ts';
@@ -8,7 +9,10 @@ import { listAudit } from '../store/audit.ts';
 import type { Db } from '../store/db.ts';
 import { listTokens, type PersonToken } from '../store/tokens.ts';
 
-const listed = ({ channel, userId, ...token }: PersonToken) => ({ ...token, account: `${channel}:${userId}` });
+const listed = ({ channel, userId, ...token }: PersonToken) => ({
+  ...token,
+  account: accountName({ channel, userId }),
+});
 
 export function accessHandlers({ db, now }: { db: Db; now: () => number }): Record<string, ControlHandler> {
   return {
@@ -21,13 +25,10 @@ export function accessHandlers({ db, now }: { db: Db; now: () => number }): Reco
           throw new GatehouseError('not_found', `there is no token with the id ${id}`, {
             hint: `"${commandName()} token list" shows them`,
           });
-        return { id, account: `${revoked.channel}:${revoked.userId}` };
+        return { id, account: accountName(revoked) };
       }
-      const account = String(args.account);
-      const colon = account.indexOf(':');
       const order = {
-        channel: account.slice(0, colon),
-        userId: account.slice(colon + 1),
+        ...splitAccount(String(args.account)),
         label: String(args.label ?? ''),
         lifeMs: typeof args.lifeMs === 'number' ? args.lifeMs : null,
       };

@@ -1,4 +1,5 @@
 /** The control commands about tools: what may run, and what admins and people say about it. Only the database is needed. */
+import { accountName } from '../base/account.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { commandName } from '../base/program.ts';
 import { suggestion } from '../config/issue.ts';
@@ -12,7 +13,7 @@ import type {
 import type { ControlHandler } from '../control/server.ts';
 import type { HttpPolicies } from '../http/policies_api.ts';
 import { peopleOf } from '../people/links.ts';
-import { type Account, findAccount } from '../store/accounts.ts';
+import { type Account, findAccount, findAccountNamed } from '../store/accounts.ts';
 import type { Db } from '../store/db.ts';
 import { readGrants } from '../store/grants.ts';
 import { adminScope, readRules, readRulesOf, type ToolRule } from '../store/tool_rules.ts';
@@ -87,7 +88,7 @@ async function list({ db, capabilities, policySettings }: PolicyParts, args: Arg
   return {
     admin: rules,
     person: {
-      account: `${account.channel}:${account.userId}`,
+      account: accountName(account),
       own: (await readRulesOf(db, people)).map(ofRow),
       grants: grants.map((grant) => {
         const one = known.find(({ capability, tool }) => capability === grant.capability && tool.id === grant.tool);
@@ -119,7 +120,7 @@ async function change(parts: PolicyParts, args: Args, actor: string): Promise<Po
   const before = await db.tx((q) =>
     account ? changeOwnRule(q, account.personId, rule, now()) : changeRule(q, { ...rule, scope: adminScope }, now()),
   );
-  return { capability, tool, verdict, before, account: account && `${account.channel}:${account.userId}` };
+  return { capability, tool, verdict, before, account: account && accountName(account) };
 }
 
 function mustBeKnown(capabilities: readonly CapabilityPlugin[], capability: string, tool: string): void {
@@ -177,7 +178,7 @@ async function tools(parts: PolicyParts, args: Args): Promise<ToolsResult> {
     agent,
     binding: binding?.id ?? null,
     audience,
-    account: account && `${account.channel}:${account.userId}`,
+    account: account && accountName(account),
     tools: rows.map(({ capability, own, tool, decision }) => ({
       capability,
       tool: own.id,
@@ -211,8 +212,7 @@ function audienceOf(binding: BindingSpec | null, wanted: unknown): 'direct' | 'g
 /** Null when nobody is named. */
 async function accountOf(db: Db, named: unknown): Promise<Account | null> {
   if (typeof named !== 'string') return null;
-  const colon = named.indexOf(':');
-  const account = await findAccount(db, named.slice(0, colon), named.slice(colon + 1));
+  const account = await findAccountNamed(db, named);
   if (account) return account;
   throw new GatehouseError('not_found', `there is no account ${named}`, {
     hint: 'accounts are <channel>:<user id> of people who have written to a bot; "/whoami" tells people theirs',

@@ -1,10 +1,10 @@
 /** `link` and `unlink` (rule 15). Both sides of a link stand in different chats, so one of them hears by the outbox. */
+import { type AccountKey, accountName } from '../base/account.ts';
 import { isCode } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import { inCode } from '../base/safe_text.ts';
 import { cancelLink, confirmLink, redeemLink, requestLink, unlink } from '../people/links.ts';
 import { type Account, accountsOf, findAccount } from '../store/accounts.ts';
-import type { AccountKey } from '../store/link_codes.ts';
 import { linkedWith } from '../store/links.ts';
 import { type Words, wordsFor } from '../words/index.ts';
 import type { CommandContext, CommandSpec } from './commands.ts';
@@ -65,7 +65,8 @@ export async function linkedAccounts({ q, account }: CommandContext): Promise<Ac
 export function listed(accounts: readonly Account[]): string {
   return accounts
     .map(
-      ({ channel, userId, name }) => `- **${shownName({ id: userId, name })}**, \`${inCode(`${channel}:${userId}`)}\``,
+      (account) =>
+        `- **${shownName({ id: account.userId, name: account.name })}**, \`${inCode(accountName(account))}\``,
     )
     .join('\n');
 }
@@ -99,8 +100,7 @@ async function confirm(context: CommandContext): Promise<string> {
   const own = keyOf(context);
   const confirmed = await confirmLink(q, own, now);
   if (confirmed.outcome === 'nothing') return words.linkNothing;
-  if (confirmed.outcome === 'waits')
-    return words.linkWaits(inCode(`${confirmed.other.channel}:${confirmed.other.userId}`));
+  if (confirmed.outcome === 'waits') return words.linkWaits(inCode(accountName(confirmed.other)));
   await tellRetired(context, confirmed.retired);
   const others = (of: AccountKey) =>
     listed(confirmed.accounts.filter(({ channel, userId }) => channel !== of.channel || userId !== of.userId));

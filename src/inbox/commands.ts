@@ -5,6 +5,7 @@
 
 import { withdrawAll } from '../approvals/expire.ts';
 import { listOpen } from '../approvals/words.ts';
+import { accountName, splitAccount } from '../base/account.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { isCode, newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
@@ -223,9 +224,8 @@ async function pair(context: CommandContext): Promise<string> {
   const [whom = '', role] = args.split(/\s+/);
   const by = { actor, asAdmin: role !== undefined };
   const confirm = by.asAdmin ? words.pairConfirmAdmin : words.pairConfirm;
-  const colon = whom.indexOf(':');
-  if (colon > 0) {
-    const [toChannel, id] = [whom.slice(0, colon), whom.slice(colon + 1)];
+  const { channel: toChannel, userId: id } = splitAccount(whom);
+  if (toChannel !== '') {
     const facts = settings.channels.get(toChannel);
     if (!facts) return words.pairUsage;
     if (kindOfId(id, facts) === null) return words.pairNoId(inCode(whom));
@@ -240,8 +240,7 @@ async function pair(context: CommandContext): Promise<string> {
   }
   const admitted = await admitCodeAndTell(q, whom, by, words, now);
   if (!admitted) return words.pairUnknownCode;
-  const { userId: id, name } = admitted;
-  return confirm(shownName({ id, name }), inCode(`${admitted.channel}:${id}`));
+  return confirm(shownName({ id: admitted.userId, name: admitted.name }), inCode(accountName(admitted)));
 }
 
 /** All of them, for a platform's menu, which is the same for everybody. */

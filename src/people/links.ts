@@ -1,4 +1,5 @@
 /** Several accounts of one human (rule 15). Linking moves no data: each account keeps its person, and reads see the union. */
+import { type AccountKey, accountName } from '../base/account.ts';
 import { sha256 } from '../base/digest.ts';
 import { newCode, newId } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
@@ -6,7 +7,6 @@ import { type Account, accountsOf, ensureAccount, findAccount, type KnownSender 
 import { addAudit, auditSince } from '../store/audit.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import {
-  type AccountKey,
   addLinkCode,
   dropLinksOf,
   findLinkCode,
@@ -37,7 +37,6 @@ export async function countAsOne(q: Query, left: string, right: string, now: num
 /** Everything that changes links waits for each other, so that a group is never seen half merged. */
 const oneAtATime = (q: Transaction) => q.lock('links');
 
-const nameOf = ({ channel, userId }: AccountKey) => `${channel}:${userId}`;
 const isSame = (left: AccountKey, right: AccountKey) => left.channel === right.channel && left.userId === right.userId;
 
 /** Retires what the account was asked or had asked before; returns who was waiting for it. */
@@ -75,7 +74,7 @@ export async function redeemLink(
 ): Promise<RedeemedLink> {
   await oneAtATime(q);
   const own: AccountKey = { channel, userId: sender.id };
-  const actor = nameOf(own);
+  const actor = accountName(own);
   const action = 'link.wrong_code';
   const wrong = await auditSince(q, { action, actor, since: now - limits.linkTriesMs + 1 });
   if (wrong.length >= limits.linkTriesMax) return { outcome: 'tries' };
@@ -118,7 +117,7 @@ export async function confirmLink(q: Transaction, own: AccountKey, now: number):
   const before = [await accountsOf(q, ownPeople), await accountsOf(q, otherPeople)] as const;
   await joinSides(q, ownPeople[0] as string, otherPeople[0] as string, now);
   const accounts = [...before[0], ...before[1]];
-  const after = { linked: accounts.map(nameOf), people: accounts.map(({ personId }) => personId) };
+  const after = { linked: accounts.map(accountName), people: accounts.map(({ personId }) => personId) };
   for (const [actor, subject, mine] of [
     [own, other, before[0]],
     [other, own, before[1]],
@@ -126,10 +125,10 @@ export async function confirmLink(q: Transaction, own: AccountKey, now: number):
     await addAudit(q, {
       id: newId(now),
       at: now,
-      actor: nameOf(actor),
+      actor: accountName(actor),
       action: 'link',
-      subject: nameOf(subject),
-      before: { linked: mine.map(nameOf) },
+      subject: accountName(subject),
+      before: { linked: mine.map(accountName) },
       after,
     });
   // Whoever was shown one of them as it was before would confirm more than they saw.
@@ -166,11 +165,11 @@ export async function unlink(q: Transaction, own: Account, now: number): Promise
   await addAudit(q, {
     id: newId(now),
     at: now,
-    actor: nameOf(own),
+    actor: accountName(own),
     action: 'unlink',
-    subject: nameOf(own),
-    before: { linked: accounts.map(nameOf), people: accounts.map(({ personId }) => personId) },
-    after: { linked: [nameOf(own)] },
+    subject: accountName(own),
+    before: { linked: accounts.map(accountName), people: accounts.map(({ personId }) => personId) },
+    after: { linked: [accountName(own)] },
   });
   return accounts.filter((account) => !isSame(account, own));
 }

@@ -1,4 +1,5 @@
 /** People, their accounts, pairing codes and the claim of the first admin. */
+import { type AccountKey, accountName, splitAccount } from '../base/account.ts';
 import type { Sender } from '../types/message.ts';
 import type { Query, Transaction } from './db.ts';
 
@@ -55,6 +56,12 @@ export async function findAccount(q: Query, channel: string, userId: string): Pr
   return row ? accountOf(row) : null;
 }
 
+/** By `<channel>:<user id>`. */
+export function findAccountNamed(q: Query, account: string): Promise<Account | null> {
+  const { channel, userId } = splitAccount(account);
+  return findAccount(q, channel, userId);
+}
+
 /** Of these people, those of the first one first. */
 export async function accountsOf(q: Query, personIds: readonly string[]): Promise<Account[]> {
   if (personIds.length === 0) return [];
@@ -67,19 +74,7 @@ export async function accountsOf(q: Query, personIds: readonly string[]): Promis
   return rows.map(accountOf).sort((left, right) => place.get(left.personId)! - place.get(right.personId)!);
 }
 
-/** Where an account hears what is for it alone; null while it has not written to the bot in a direct chat. */
-export async function directChatOf(q: Query, channel: string, userId: string): Promise<string | null> {
-  const row = await q.get<{ direct_chat: string | null }>(
-    'select direct_chat from accounts where channel = ? and user_id = ?',
-    channel,
-    userId,
-  );
-  return row?.direct_chat ?? null;
-}
-
-export interface AdminAccount {
-  channel: string;
-  userId: string;
+export interface AdminAccount extends AccountKey {
   /** Empty for one that only the configuration knows so far; then `personId` and `directChat` are null. */
   name: string;
   personId: string | null;
@@ -93,15 +88,18 @@ export async function listAdmins(q: Query, configAdmins: Iterable<string>): Prom
      where a.admin = 1 order by a.channel, a.user_id`,
   );
   const found: AdminAccount[] = rows.map(accountOf).map(adminOf);
-  const stored = new Set(found.map(({ channel, userId }) => `${channel}:${userId}`));
+  const stored = new Set(found.map(accountName));
   for (const account of configAdmins) {
     if (stored.has(account)) continue;
-    const colon = account.indexOf(':');
-    const [channel, userId] = [account.slice(0, colon), account.slice(colon + 1)];
-    const known = await findAccount(q, channel, userId);
-    found.push(known ? adminOf(known) : { channel, userId, name: '', personId: null, directChat: null });
+    found.push(await readAdmin(q, account));
   }
   return found;
+}
+
+/** As an account that may decide; one that has never written has no person and no direct chat yet. */
+export async function readAdmin(q: Query, account: string): Promise<AdminAccount> {
+  const known = await findAccountNamed(q, account);
+  return known ? adminOf(known) : { ...splitAccount(account), name: '', personId: null, directChat: null };
 }
 
 const adminOf = ({ channel, userId, name, personId, directChat }: Account): AdminAccount => ({

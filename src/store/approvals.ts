@@ -354,9 +354,9 @@ export async function readSignatures(q: Query, approvalId: string): Promise<Sign
   }));
 }
 
-/** False when this person has signed already. */
-export async function addSignature(q: Query, approvalId: string, signature: Signature): Promise<boolean> {
-  const added = await q.run(
+/** A person who has signed already has signed once. */
+export async function addSignature(q: Query, approvalId: string, signature: Signature): Promise<void> {
+  await q.run(
     `insert into signatures (approval_id, person_id, account, admin, signed_at) values (?, ?, ?, ?, ?)
      on conflict (approval_id, person_id) do nothing`,
     approvalId,
@@ -365,7 +365,6 @@ export async function addSignature(q: Query, approvalId: string, signature: Sign
     signature.admin ? 1 : 0,
     signature.signedAt,
   );
-  return added > 0;
 }
 
 /** Runs with a question whose time is over, of the first `questions` of those. */

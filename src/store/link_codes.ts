@@ -1,10 +1,6 @@
 /** Links that are being made: a code that was given out, then two accounts that have yet to confirm. */
+import type { AccountKey } from '../base/account.ts';
 import type { Query } from './db.ts';
-
-export interface AccountKey {
-  channel: string;
-  userId: string;
-}
 
 /** A code that was sent from the other account and is a question to both now. */
 export interface PendingLink {

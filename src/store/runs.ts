@@ -270,15 +270,6 @@ export async function parkedUnder(q: Query, key: string): Promise<Run[]> {
   return rows.map(runOf);
 }
 
-/** Runs of a conversation that wait for people, oldest first. */
-export async function parkedRuns(q: Query, conversationId: string): Promise<Run[]> {
-  const rows = await q.all<RunRow>(
-    `select * from runs where conversation_id = ? and state = 'awaiting_approval' and resume_at is null order by id`,
-    conversationId,
-  );
-  return rows.map(runOf);
-}
-
 /** Also of a run that was decided and waits for its lane. False when there is none to stop. */
 export async function requestStop(
   q: Transaction,

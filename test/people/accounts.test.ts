@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { ensureOwner, mintClaim } from '../../src/people/admission.ts';
-import { directChatOf, findAccount, listAdmins, setAdmin } from '../../src/store/accounts.ts';
+import { findAccount, listAdmins, setAdmin } from '../../src/store/accounts.ts';
+import type { Query } from '../../src/store/db.ts';
 import { eachDatabase } from '../support/databases.ts';
 import { group } from '../support/inbox_world.ts';
 import { createLinkWorld } from './link_world.ts';
+
+const directChatOf = async (q: Query, channel: string, user: string) =>
+  (await findAccount(q, channel, user))?.directChat ?? null;
 
 eachDatabase('R40: the direct chat of an account is the last one it wrote in', async (_t, open) => {
   const db = await open();
