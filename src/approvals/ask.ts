@@ -2,7 +2,6 @@
 
 import { accountName, splitAccount } from '../base/account.ts';
 import { newCode, newId } from '../base/ids.ts';
-import { enqueue } from '../outbox/enqueue.ts';
 import { countAsOne } from '../people/links.ts';
 import { type Account, type AdminAccount, findAccountNamed, listAdmins, readAdmin } from '../store/accounts.ts';
 import { addApproval, isCodeUsed, readBatch } from '../store/approvals.ts';
@@ -10,8 +9,8 @@ import { addCard } from '../store/cards.ts';
 import type { Db, Query, Transaction } from '../store/db.ts';
 import type { Place } from '../types/message.ts';
 import type { BindingSpec } from '../types/spec.ts';
-import { drawCard, sendDetails, wordsOfRequester } from './close.ts';
-import { type ApprovalParts, codeRestMs, questionsPerCardMax, surfaceOf } from './parts.ts';
+import { drawCard, enqueueCard, sendDetails, wordsOfRequester } from './close.ts';
+import { type ApprovalParts, codeRestMs, questionsPerCardMax } from './parts.ts';
 
 /** One call that asks. */
 export interface NewQuestion {
@@ -123,17 +122,16 @@ async function askTogether(
       expiresAt: now + asking.rule.expiresMs,
     });
   // Who asked is told first (rule 40); the others are shown the same card in their own chats.
-  const here = { place: asking.place, direct: asking.direct, replyTo: asking.replyTo };
-  const places = asking.isShown ? [here] : [];
-  if (!forMe) for (const { place } of elsewhere) places.push({ place, direct: true, replyTo: null });
-  for (const { place, direct, replyTo } of places) await putCard(q, parts, batch, { place, direct, replyTo }, now);
+  if (asking.isShown) await putCard(q, parts, batch, asking, now);
+  if (!forMe)
+    for (const { place } of elsewhere) await putCard(q, parts, batch, { place, direct: true, replyTo: null }, now);
 }
 
 async function putCard(
   q: Transaction,
   parts: ApprovalParts,
   batch: string,
-  { place, direct, replyTo }: { place: Place; direct: boolean; replyTo: string | null },
+  { place, direct, replyTo }: Pick<Asking, 'place' | 'direct' | 'replyTo'>,
   now: number,
 ): Promise<void> {
   const id = newId(now);
@@ -143,21 +141,8 @@ async function putCard(
     const words = await wordsOfRequester(q, parts, approvals[0]?.requesterAccount ?? '');
     for (const approval of approvals) await sendDetails(q, parts, { place, direct, ref: null }, approval, words, now);
   }
-  const [outboxId] = await enqueue(
-    q,
-    {
-      place,
-      direct,
-      markdown: [shown.markdown],
-      runId: null,
-      replyTo,
-      priority: 'question',
-      question: shown.question,
-    },
-    surfaceOf(parts, place.channel).limits,
-    now,
-  );
-  if (outboxId !== undefined) await addCard(q, { id, batch, place, direct, outboxId, createdAt: now });
+  const outboxId = await enqueueCard(q, parts, { place, direct }, shown, now, { replyTo });
+  await addCard(q, { id, batch, place, direct, outboxId, createdAt: now });
 }
 
 /** Letters and at least one digit, so that no word is a code; new wherever it will be shown (rule 45). */

@@ -1,9 +1,17 @@
 /** What follows when a question is closed, in the transaction that closes it: its cards, its run, the audit. */
 import { newId } from '../base/ids.ts';
 import { inCode, literal } from '../base/safe_text.ts';
-import { enqueue } from '../outbox/enqueue.ts';
+import { enqueue, type Outgoing } from '../outbox/enqueue.ts';
 import { findAccountNamed } from '../store/accounts.ts';
-import { type Approval, pendingOfRun, readBatch, readSignatures, withdrawApproved } from '../store/approvals.ts';
+import {
+  type Approval,
+  type Closing,
+  closeApproval,
+  pendingOfRun,
+  readBatch,
+  readSignatures,
+  withdrawApproved,
+} from '../store/approvals.ts';
 import { addAudit } from '../store/audit.ts';
 import { type Card, cardsOfBatch } from '../store/cards.ts';
 import type { Transaction } from '../store/db.ts';
@@ -45,6 +53,24 @@ export async function showDecided(
   else if (first.step < 0) q.ring('skill');
 }
 
+/**
+ * Ends a question that is pending, with its audit row: every end goes through here. `actor` is who did it, for the
+ * audit; `decidedBy` is what people read. False when somebody or something was faster.
+ */
+export async function endQuestion(
+  q: Transaction,
+  parts: Pick<ApprovalParts, 'count'>,
+  approval: Approval,
+  { actor, ...closing }: Closing & { actor: string },
+  now: number,
+): Promise<boolean> {
+  if (!(await closeApproval(q, approval.id, closing, now))) return false;
+  await noteDecision(q, approval, actor, closing.state, now, closing.reason);
+  const { state } = closing;
+  parts.count(state === 'withdrawn' || state === 'expired' ? `approvals_${state}` : 'approvals_decided');
+  return true;
+}
+
 /** A changed definition withdraws what was approved, before it is asked anew (rule 50). */
 export async function withdrawReplaced(
   q: Transaction,
@@ -72,23 +98,32 @@ async function showBatch(
   const approvals = await readBatch(q, batch);
   for (const card of await cardsOfBatch(q, batch)) {
     const shown = await drawCard(q, parts, card, approvals);
-    await enqueue(
-      q,
-      {
-        place: card.place,
-        direct: card.direct,
-        markdown: [shown.markdown],
-        runId: null,
-        replyTo: null,
-        // Nobody waits to see that time ran out: thousands of such cards must not hold up one answer.
-        priority: stop === 'expired' ? 'notice' : 'question',
-        replaces: card.outboxId,
-        question: shown.question,
-      },
-      surfaceOf(parts, card.place.channel).limits,
-      now,
-    );
+    // Nobody waits to see that time ran out: thousands of such cards must not hold up one answer.
+    const priority = stop === 'expired' ? 'notice' : 'question';
+    await enqueueCard(q, parts, card, shown, now, { replaces: card.outboxId, priority });
   }
+}
+
+/** The outbox id of the card's message. */
+export async function enqueueCard(
+  q: Transaction,
+  parts: ApprovalParts,
+  { place, direct }: Pick<Card, 'place' | 'direct'>,
+  { markdown, question }: Shown,
+  now: number,
+  how: Partial<Pick<Outgoing, 'replyTo' | 'replaces' | 'priority'>> = {},
+): Promise<string> {
+  const card: Outgoing = {
+    place,
+    direct,
+    markdown: [markdown],
+    question,
+    runId: null,
+    replyTo: null,
+    priority: 'question',
+  };
+  const [outboxId] = await enqueue(q, { ...card, ...how }, surfaceOf(parts, place.channel).limits, now);
+  return outboxId as string;
 }
 
 /** In the language of whoever asked. */

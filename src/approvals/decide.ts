@@ -2,19 +2,12 @@
 import { cleanName } from '../base/safe_text.ts';
 import { countAsOne } from '../people/links.ts';
 import { findAccountNamed } from '../store/accounts.ts';
-import {
-  type Approval,
-  addSignature,
-  closeApproval,
-  readApproval,
-  readSignatures,
-  type Signature,
-} from '../store/approvals.ts';
+import { type Approval, addSignature, readApproval, readSignatures, type Signature } from '../store/approvals.ts';
 import { auditSince } from '../store/audit.ts';
 import type { Query, Transaction } from '../store/db.ts';
 import { allowAlways } from '../tools/change_policy.ts';
 import type { Actor } from '../types/approval.ts';
-import { lockRun, noteDecision, showDecided } from './close.ts';
+import { endQuestion, lockRun, noteDecision, showDecided } from './close.ts';
 import { expirePending } from './expire.ts';
 import type { ApprovalParts } from './parts.ts';
 import { isEnough, isRequester, mayDecide, type Signed } from './rule.ts';
@@ -40,7 +33,7 @@ export type Decided =
   | { kind: 'unknown' };
 
 export const answerCharsMax = 4_000;
-const reasonCharsMax = 1_000;
+export const reasonCharsMax = 1_000;
 
 export async function decideApproval(
   q: Transaction,
@@ -181,17 +174,10 @@ async function answerQuestion(
   now: number,
 ): Promise<Decided> {
   if (!isRequester(approval, actor)) return { kind: 'not_entitled', approval };
-  if (choice === 'skip' || choice === 'deny')
-    return close(
-      q,
-      parts,
-      approval,
-      { state: 'approved', by: [nameOf(actor)], reason: null, answer: null, actor },
-      now,
-    );
-  if (choice !== 'answer' || answer === undefined) return { kind: 'not_grantable', approval };
-  const text = answer.slice(0, answerCharsMax);
-  return close(q, parts, approval, { state: 'approved', by: [nameOf(actor)], reason: null, answer: text, actor }, now);
+  const isSkipped = choice === 'skip' || choice === 'deny';
+  if (!isSkipped && (choice !== 'answer' || answer === undefined)) return { kind: 'not_grantable', approval };
+  const said = isSkipped ? null : (answer ?? '').slice(0, answerCharsMax);
+  return close(q, parts, approval, { state: 'approved', by: [nameOf(actor)], reason: null, answer: said, actor }, now);
 }
 
 async function withdraw(
@@ -218,16 +204,12 @@ async function close(
   },
   now: number,
 ): Promise<Decided> {
-  const { state, reason, actor, answer = null } = closing;
-  const decidedBy = closing.by.join(', ');
-  if (!(await closeApproval(q, approval.id, { state, decidedBy, reason, answer }, now))) {
-    const current = await readApproval(q, approval.id);
-    return current ? { kind: 'already', approval: current } : { kind: 'unknown' };
-  }
-  await noteDecision(q, approval, actor.account, state, now, reason);
-  const closed: Approval = { ...approval, state, decidedBy, decidedAt: now, reason, answer };
-  parts.count(state === 'withdrawn' ? 'approvals_withdrawn' : 'approvals_decided');
-  return { kind: 'closed', approval: closed };
+  const { by, actor, answer = null, ...rest } = closing;
+  const end = { ...rest, decidedBy: by.join(', '), answer };
+  if (await endQuestion(q, parts, approval, { ...end, actor: actor.account }, now))
+    return { kind: 'closed', approval: { ...approval, ...end, decidedAt: now } };
+  const current = await readApproval(q, approval.id);
+  return current ? { kind: 'already', approval: current } : { kind: 'unknown' };
 }
 
 const nameOf = ({ name, account }: Pick<Actor, 'name' | 'account'>) => {

@@ -1,12 +1,10 @@
 /** Ends questions whose time is over (rule 54), withdraws those whose run or reason is gone, and sends lost cards again. */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { enqueue } from '../outbox/enqueue.ts';
 import { createStage, type Stage, type TurnResult } from '../queue/stage.ts';
 import {
   type Approval,
   approvalsOfStep,
-  closeApproval,
   nextExpiry,
   overdueRuns,
   pendingOfRun,
@@ -16,8 +14,8 @@ import { setCardMessage, undeliveredCards } from '../store/cards.ts';
 import type { Db, Transaction } from '../store/db.ts';
 import { countUnsent } from '../store/outbox.ts';
 import { countDecided } from '../store/runs.ts';
-import { drawCard, lockRun, noteDecision, showDecided, tryLockRun } from './close.ts';
-import { type ApprovalParts, cardAgainMs, surfaceOf } from './parts.ts';
+import { drawCard, endQuestion, enqueueCard, lockRun, showDecided, tryLockRun } from './close.ts';
+import { type ApprovalParts, cardAgainMs } from './parts.ts';
 
 const cardsAgainPerTurn = 50;
 /** Questions that end in one turn; they share a commit. */
@@ -68,10 +66,8 @@ export async function expirePending(q: Transaction, parts: ApprovalParts, runId:
   const ended: Approval[] = [];
   for (const approval of await pendingOfRun(q, runId)) {
     if (approval.expiresAt > now) continue;
-    if (!(await closeApproval(q, approval.id, { state: 'expired', decidedBy: null, reason: null }, now))) continue;
-    await noteDecision(q, approval, 'gateway', 'expired', now, null);
-    parts.count('approvals_expired');
-    ended.push(approval);
+    const closing = { state: 'expired', decidedBy: null, reason: null, actor: 'gateway' } as const;
+    if (await endQuestion(q, parts, approval, closing, now)) ended.push(approval);
   }
   const [first] = ended;
   if (!first) return;
@@ -94,11 +90,8 @@ export async function withdrawAll(
 ): Promise<boolean> {
   await lockRun(q, runId);
   const pending = await pendingOfRun(q, runId);
-  for (const approval of pending) {
-    if (!(await closeApproval(q, approval.id, { state: 'withdrawn', decidedBy: null, reason }, now))) continue;
-    await noteDecision(q, approval, actor, 'withdrawn', now, reason);
-    parts.count('approvals_withdrawn');
-  }
+  for (const approval of pending)
+    await endQuestion(q, parts, approval, { state: 'withdrawn', decidedBy: null, reason, actor }, now);
   await showDecided(q, parts, pending, now, stop);
   return pending.length > 0;
 }
@@ -107,20 +100,6 @@ export async function withdrawAll(
 async function sendAgain(q: Transaction, parts: ApprovalParts, now: number): Promise<void> {
   for (const card of await undeliveredCards(q, now - cardAgainMs, cardsAgainPerTurn)) {
     const shown = await drawCard(q, parts, card, await readBatch(q, card.batch));
-    const [outboxId] = await enqueue(
-      q,
-      {
-        place: card.place,
-        direct: card.direct,
-        markdown: [shown.markdown],
-        runId: null,
-        replyTo: null,
-        priority: 'question',
-        question: shown.question,
-      },
-      surfaceOf(parts, card.place.channel).limits,
-      now,
-    );
-    if (outboxId !== undefined) await setCardMessage(q, card.id, outboxId);
+    await setCardMessage(q, card.id, await enqueueCard(q, parts, card, shown, now));
   }
 }

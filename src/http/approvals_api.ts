@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { actorOf } from '../approvals/actor.ts';
 import { type ApprovalView, decideById, listApprovals } from '../approvals/api.ts';
-import { answerCharsMax } from '../approvals/decide.ts';
+import { answerCharsMax, reasonCharsMax } from '../approvals/decide.ts';
 import type { ApprovalParts } from '../approvals/parts.ts';
 import type { Clock } from '../base/clock.ts';
 import { visibleText, wellFormed } from '../base/safe_text.ts';
@@ -13,7 +13,6 @@ import { type BodyBudget, readBounded } from './body.ts';
 
 const listLimit = { standard: 50, most: 200 };
 const bodyBytesMax = 32 * 1024;
-const reasonCharsMax = 1_000;
 const decisions = ['approve', 'deny', 'always', 'always_exact', 'withdraw', 'answer', 'skip'] as const;
 
 export interface ApprovalsApiParts {
