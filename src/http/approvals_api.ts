@@ -51,10 +51,7 @@ export function createApprovalsApi({ db, clock, bodies, approvals, isPage }: App
    */
   async function decide(c: Context, who: SignedIn): Promise<Response> {
     const read = await readBounded(c.req.raw, bodies, bodyBytesMax);
-    if (read.request === null)
-      return read.status === 413
-        ? c.json({ error: 'The request is larger than 32 KiB.' }, 413)
-        : c.json({ error: 'Too much is being sent at once. Try again.' }, 503, { 'Retry-After': '2' });
+    if (read.request === null) return read.refusal;
     const wanted = await readWanted(read.request).finally(read.release);
     if ('error' in wanted) return c.json(wanted, 400);
     const viewer = await actorFor(who);

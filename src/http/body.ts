@@ -26,7 +26,7 @@ export function createBodyBudget(bytesMax: number = bodiesBytesMax): BodyBudget 
 }
 
 /** `release` when the body is not needed any more. */
-export type ReadRequest = { request: Request; release(): void } | { request: null; status: 413 | 503 };
+export type ReadRequest = { request: Request; release(): void } | { request: null; refusal: Response };
 
 /** The request without its body, and without our session cookie, which is nobody's business behind the session check. */
 export function headOf(request: Request): Request {
@@ -45,7 +45,8 @@ export async function readBounded(
   const init = initOf(request);
   if (request.method === 'GET' || request.method === 'HEAD')
     return { request: new Request(request.url, init), release() {} };
-  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return { request: null, status: 413 };
+  if (Number(request.headers.get('content-length') ?? 0) > bytesMax)
+    return { request: null, refusal: tooLarge(bytesMax) };
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let held = 0;
@@ -56,10 +57,10 @@ export async function readBounded(
   try {
     for await (const chunk of request.body ?? []) {
       bytes += chunk.length;
-      const refused = bytes > bytesMax ? 413 : budget.take(chunk.length) ? null : 503;
-      if (refused !== null) {
+      const refusal = bytes > bytesMax ? tooLarge(bytesMax) : budget.take(chunk.length) ? null : tooMuch();
+      if (refusal !== null) {
         release();
-        return { request: null, status: refused };
+        return { request: null, refusal };
       }
       held += chunk.length;
       chunks.push(chunk);
@@ -69,6 +70,17 @@ export async function readBounded(
     throw error;
   }
   return { request: new Request(request.url, { ...init, body: Buffer.concat(chunks) }), release };
+}
+
+function tooLarge(bytesMax: number): Response {
+  const kibibytes = bytesMax / 1024;
+  const size = kibibytes < 1024 ? `${kibibytes} KiB` : `${kibibytes / 1024} MiB`;
+  return Response.json({ error: `The request is larger than ${size}.` }, { status: 413 });
+}
+
+function tooMuch(): Response {
+  const error = 'Too much is being sent at once. Try again.';
+  return Response.json({ error }, { status: 503, headers: { 'Retry-After': '2' } });
 }
 
 function initOf(request: Request): RequestInit {

@@ -3,6 +3,7 @@
  * account of the session or token; whether it is an admin is read anew for each request.
  */
 import type { Context } from 'hono';
+import { accountName } from '../base/account.ts';
 import { GatehouseError } from '../base/errors.ts';
 import type { SignedIn } from '../store/sessions.ts';
 import type { Verdict } from '../types/tool.ts';
@@ -25,8 +26,6 @@ const bodyBytesMax = 4 * 1024;
 const verdicts = ['allow', 'ask', 'block'] as const;
 
 export function createPoliciesApi({ policies, bodies }: { policies: HttpPolicies; bodies: BodyBudget }) {
-  const accountOf = ({ channel, userId }: SignedIn) => `${channel}:${userId}`;
-
   async function answering(c: Context, work: () => Promise<unknown>): Promise<Response> {
     try {
       return c.json((await work()) as object);
@@ -42,7 +41,7 @@ export function createPoliciesApi({ policies, bodies }: { policies: HttpPolicies
       return c.json({ error: 'The path is /api/v1/policies/admin|own/CAPABILITY/TOOL.' }, 404);
     if (scope === 'admin' && !(await policies.isAdmin(who.channel, who.userId)))
       return c.json({ error: 'Only an admin sets what holds for everybody.' }, 403);
-    const account = accountOf(who);
+    const account = accountName(who);
     const rule = {
       capability: c.req.param('capability') ?? '',
       tool: c.req.param('tool') ?? '',
@@ -54,15 +53,12 @@ export function createPoliciesApi({ policies, bodies }: { policies: HttpPolicies
 
   return {
     /** `{ admin: [...], person: { account, own, grants } }` */
-    list: (c: Context, who: SignedIn): Promise<Response> => answering(c, () => policies.list(accountOf(who))),
+    list: (c: Context, who: SignedIn): Promise<Response> => answering(c, () => policies.list(accountName(who))),
 
     /** `{ verdict: allow|ask|block }` → the rule with what stood there before. */
     async put(c: Context, who: SignedIn): Promise<Response> {
       const read = await readBounded(c.req.raw, bodies, bodyBytesMax);
-      if (read.request === null)
-        return read.status === 413
-          ? c.json({ error: 'The request is larger than 4 KiB.' }, 413)
-          : c.json({ error: 'Too much is being sent at once. Try again.' }, 503, { 'Retry-After': '2' });
+      if (read.request === null) return read.refusal;
       const sent = (await read.request
         .json()
         .catch(() => null)
@@ -75,6 +71,6 @@ export function createPoliciesApi({ policies, bodies }: { policies: HttpPolicies
     remove: (c: Context, who: SignedIn): Promise<Response> => change(c, who, null),
 
     forget: (c: Context, who: SignedIn): Promise<Response> =>
-      answering(c, () => policies.forget(c.req.param('id') ?? '', accountOf(who))),
+      answering(c, () => policies.forget(c.req.param('id') ?? '', accountName(who))),
   };
 }

@@ -7,7 +7,8 @@ import { messageOf } from '../base/errors.ts';
 import { redeemToken } from '../people/tokens.ts';
 import { readSession, type SignedIn } from '../store/sessions.ts';
 import type { ChannelRequest } from '../types/adapter.ts';
-import { createApprovalRoutes } from './approvals_routes.ts';
+import { createApprovalsApi } from './approvals_api.ts';
+import { approvalsPage, loadApprovalsAssets, themeOf } from './approvals_page.ts';
 import { createBodyBudget, headOf, readBounded } from './body.ts';
 import { readToken } from './cookies.ts';
 import { isForwarded, isLoopback, judge } from './guard.ts';
@@ -136,21 +137,27 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
     app.get('/v1/skills/calls/:approval', (c) => api.call(c.get('session'), c.req.param('approval')));
     app.post('/v1/skills/:name/execute', (c) => api.execute(c.get('session'), c.req.param('name'), c.req.raw));
   }
-  const approvals = createApprovalRoutes({
+
+  /** Nothing to anybody without a session (rule 93). */
+  const signedIn = (answer: (c: Context, who: SignedIn) => Response | Promise<Response>) => (c: Context<Env>) => {
+    const who = c.get('session');
+    return who ? answer(c, who) : pleaseSignIn(c);
+  };
+  const approvals = createApprovalsApi({
     ...parts,
     bodies,
     isPage: (channel) => parts.channels().some(({ name, type }) => name === channel && type === pageType),
   });
-  app.get('/approvals', (c) => approvals.page(c, c.get('session')));
-  app.get('/approvals/assets/:name', (c) => approvals.asset(c));
-  app.get('/api/v1/approvals', (c) => approvals.list(c, c.get('session')));
-  app.post('/api/v1/approvals/:id', (c) => approvals.decide(c, c.get('session')));
+  const serveAsset = loadApprovalsAssets();
+  app.get(
+    '/approvals',
+    signedIn((c, who) => c.html(approvalsPage(who, themeOf(c.req.header('cookie'))))),
+  );
+  app.get('/approvals/assets/:name', (c) => serveAsset(c.req.param('name'), c.req.raw) ?? c.notFound());
+  app.get('/api/v1/approvals', signedIn(approvals.list));
+  app.post('/api/v1/approvals/:id', signedIn(approvals.decide));
   if (parts.policies) {
     const api = createPoliciesApi({ policies: parts.policies, bodies });
-    const signedIn = (answer: (c: Context, who: SignedIn) => Promise<Response>) => (c: Context<Env>) => {
-      const who = c.get('session');
-      return who ? answer(c, who) : pleaseSignIn(c);
-    };
     app.get('/api/v1/policies', signedIn(api.list));
     app.put('/api/v1/policies/:scope/:capability/:tool', signedIn(api.put));
     app.delete('/api/v1/policies/:scope/:capability/:tool', signedIn(api.remove));
@@ -186,10 +193,7 @@ export function createRoutes(parts: RouteParts): Hono<Env> {
     const refusal = adapter.authorize?.({ request: headOf(c.req.raw), path, session });
     if (refusal) return closing(refusal);
     const read = await readBounded(c.req.raw, bodies);
-    if (read.request === null)
-      return read.status === 413
-        ? c.json({ error: 'The request is larger than 1 MiB.' }, 413)
-        : c.json({ error: 'Too much is being sent at once. Try again.' }, 503, { 'Retry-After': '2' });
+    if (read.request === null) return read.refusal;
     const response = await adapter.http({ request: read.request, path, session }).finally(read.release);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
     const admitted = streams.admit(response, c.get('session')?.id ?? '');

@@ -103,10 +103,7 @@ export function createSkillsApi({ db, clock, log, bodies, skills }: SkillsApiPar
     const before = await admitted(person, name);
     if ('refusal' in before) return before.refusal;
     const read = await readBounded(request, bodies);
-    if (read.request === null)
-      return read.status === 413
-        ? refuse(413, `The arguments are larger than ${limits.httpBodyBytesMax} bytes.`)
-        : busy('Too much is being sent at once. Try again.');
+    if (read.request === null) return read.refusal;
     const text = await read.request.text().finally(read.release);
     // Somebody may take their time over the body; what has become of the skill and its rules meanwhile counts (rule 38).
     const now = await admitted(person, name);
