@@ -29,12 +29,7 @@ export async function skillLines(run: CommandRun, loaded: LoadedConfig, inspecti
   const remarks = skillRemarks({
     dirs: config.skills.dirs,
     grants: config.skills.grants,
-    agents: Object.fromEntries(
-      Object.values(config.agents).map(({ id, capabilities }) => [
-        id,
-        capabilities.filter(({ enabled }) => enabled).map((use) => use.id),
-      ]),
-    ),
+    agents: config.agents,
     ready: new Set(skills.map(({ manifest }) => manifest.name)),
     problems,
     hidden: ownFilesOf(config),

@@ -1,6 +1,7 @@
 /** What the commands of the control socket answer, by name. `src/main.ts` implements them, the command line prints them. */
 
 import type { ApprovalView } from '../approvals/api.ts';
+import type { ShownRule } from '../tools/admin_rules.ts';
 import type { ApprovalState } from '../types/approval.ts';
 import type { Effect, Verdict } from '../types/tool.ts';
 
@@ -100,22 +101,12 @@ export interface ApprovalDecisionResult {
   notice: string;
 }
 
-export interface PolicyRuleResult {
-  capability: string;
-  tool: string;
-  verdict: Verdict;
-  origin: 'config' | 'run time';
-  /** Null when it stands in the configuration. */
-  setBy: string | null;
-  setAt: number | null;
-}
-
 /** `policy` with `{ action: 'list', person? }`. */
 export interface PolicyListResult {
-  admin: PolicyRuleResult[];
+  admin: ShownRule[];
   person: {
     account: string;
-    own: PolicyRuleResult[];
+    own: ShownRule[];
     /** What is always allowed; `exact`: with the same arguments only. Not valid once the tool has changed. */
     grants: {
       id: string;

@@ -3,23 +3,17 @@ import { accountName } from '../base/account.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { commandName } from '../base/program.ts';
 import { suggestion } from '../config/issue.ts';
-import type {
-  PolicyChangeResult,
-  PolicyForgetResult,
-  PolicyListResult,
-  PolicyRuleResult,
-  ToolsResult,
-} from '../control/results.ts';
+import type { PolicyChangeResult, PolicyForgetResult, PolicyListResult, ToolsResult } from '../control/results.ts';
 import type { ControlHandler } from '../control/server.ts';
 import type { HttpPolicies } from '../http/policies_api.ts';
 import { peopleOf } from '../people/links.ts';
 import { type Account, findAccount, findAccountNamed } from '../store/accounts.ts';
 import type { Db } from '../store/db.ts';
 import { readGrants } from '../store/grants.ts';
-import { adminScope, readRules, readRulesOf, type ToolRule } from '../store/tool_rules.ts';
+import { adminScope, readRulesOf } from '../store/tool_rules.ts';
+import { adminRules, shownRule } from '../tools/admin_rules.ts';
 import { changeOwnRule, changeRule, forgetGrant } from '../tools/change_policy.ts';
-import { definitionOf } from '../tools/definition.ts';
-import { knownTools } from '../tools/known.ts';
+import { isLapsed, knownTools } from '../tools/known.ts';
 import { toolTable } from '../tools/tool_table.ts';
 import type { CapabilityPlugin } from '../types/capability.ts';
 import type { Settings } from '../types/settings.ts';
@@ -44,7 +38,7 @@ type Args = Parameters<ControlHandler>[0];
 export function policyDesk(parts: PolicyParts): HttpPolicies {
   return {
     list: (account) => list(parts, { person: account }),
-    change: ({ person, ...rule }, actor) => change(parts, { ...rule, person }, actor),
+    change: (rule, actor) => change(parts, rule, actor),
     async forget(id, account) {
       const own = await accountOf(parts.db, account);
       const people = own ? await peopleOf(parts.db, own.personId) : [];
@@ -70,44 +64,25 @@ export function policyHandlers(parts: PolicyParts): Record<string, ControlHandle
 }
 
 async function list({ db, capabilities, policySettings }: PolicyParts, args: Args): Promise<PolicyListResult> {
-  const stored = await readRules(db, adminScope);
-  const key = (rule: { capability: string; tool: string }) => `${rule.capability}/${rule.tool}`;
-  const admin = new Map<string, PolicyRuleResult>();
-  for (const [capability, rules] of Object.entries(policySettings().policies))
-    for (const [tool, verdict] of Object.entries(rules)) {
-      const rule = { capability, tool, verdict, origin: 'config' as const, setBy: null, setAt: null };
-      admin.set(key(rule), rule);
-    }
-  for (const rule of stored) admin.set(key(rule), ofRow(rule));
-  const rules = [...admin.values()].sort((left, right) => (key(left) < key(right) ? -1 : 1));
+  const admin = await adminRules(db, policySettings().policies);
   const account = await accountOf(db, args.person);
-  if (!account) return { admin: rules, person: null };
+  if (!account) return { admin, person: null };
   const people = await peopleOf(db, account.personId);
   const known = knownTools(capabilities());
   const grants = await readGrants(db, people, null);
   return {
-    admin: rules,
+    admin,
     person: {
       account: accountName(account),
-      own: (await readRulesOf(db, people)).map(ofRow),
+      own: (await readRulesOf(db, people)).map(shownRule),
       grants: grants.map((grant) => {
-        const one = known.find(({ capability, tool }) => capability === grant.capability && tool.id === grant.tool);
         const { id, agent, capability, tool, setBy, setAt } = grant;
-        const isValid = one !== undefined && definitionOf(one.tool) === grant.definition;
+        const isValid = !isLapsed(grant, known);
         return { id, agent, capability, tool, exact: grant.arguments !== null, isValid, setBy, setAt };
       }),
     },
   };
 }
-
-const ofRow = ({ capability, tool, verdict, setBy, setAt }: ToolRule): PolicyRuleResult => ({
-  capability,
-  tool,
-  verdict,
-  origin: 'run time',
-  setBy,
-  setAt,
-});
 
 async function change(parts: PolicyParts, args: Args, actor: string): Promise<PolicyChangeResult> {
   const { db, now } = parts;

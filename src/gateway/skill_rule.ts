@@ -1,14 +1,13 @@
 /** What admins and the person say about a skill that somebody runs without a chat. */
 import { ownEntry } from '../base/own_entry.ts';
 import { peopleOf } from '../people/links.ts';
+import { strictest } from '../policy/tools.ts';
 import { findAccount } from '../store/accounts.ts';
 import type { Query } from '../store/db.ts';
 import type { SignedIn } from '../store/sessions.ts';
 import { adminScope, readRulesOf } from '../store/tool_rules.ts';
 import type { Settings } from '../types/settings.ts';
 import type { Verdict } from '../types/tool.ts';
-
-const strictness: Record<Verdict, number> = { allow: 0, ask: 1, block: 2 };
 
 /** The strictest of an admin's rule (one set at run time over that of the file) and the person's own ones. */
 export async function skillRule(
@@ -23,9 +22,7 @@ export async function skillRule(
     ({ capability, tool }) => capability === `skill:${name}` && tool === name,
   );
   const admin = rules.find(({ scope }) => scope === adminScope)?.verdict;
-  const written = ownEntry(ownEntry(policies, `skill:${name}`) ?? {}, name);
+  const written = ownEntry(ownEntry(policies, `skill:${name}`), name);
   const own = rules.filter(({ scope }) => scope !== adminScope).map(({ verdict }) => verdict);
-  return [admin ?? written, ...own]
-    .filter((verdict) => verdict !== undefined)
-    .toSorted((left, right) => strictness[right] - strictness[left])[0];
+  return strictest([admin ?? written, ...own]);
 }

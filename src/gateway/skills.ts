@@ -93,12 +93,7 @@ export function createSkills(parts: SkillsParts): Skills {
       remarks = skillRemarks({
         dirs: settings.dirs,
         grants: settings.grants,
-        agents: Object.fromEntries(
-          Object.values(agents).map(({ id, capabilities: uses }) => [
-            id,
-            uses.filter(({ enabled }) => enabled).map((use) => use.id),
-          ]),
-        ),
+        agents,
         ready: new Set(tools.map(({ id }) => id)),
         problems,
         hidden,

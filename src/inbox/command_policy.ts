@@ -4,11 +4,11 @@ import { inCode } from '../base/safe_text.ts';
 import { peopleOf } from '../people/links.ts';
 import type { Account } from '../store/accounts.ts';
 import { findOpenConversation, openConversation } from '../store/conversations.ts';
-import { type Grant, readGrants } from '../store/grants.ts';
-import { adminScope, readRules, readRulesOf } from '../store/tool_rules.ts';
+import { readGrants } from '../store/grants.ts';
+import { adminScope, readRulesOf, type ToolRule } from '../store/tool_rules.ts';
+import { adminRules } from '../tools/admin_rules.ts';
 import { changeMode, changeOwnRule, changeRule, forgetGrant } from '../tools/change_policy.ts';
-import { definitionOf } from '../tools/definition.ts';
-import { findTool, type KnownTool, knownTools } from '../tools/known.ts';
+import { findTool, isLapsed, knownTools } from '../tools/known.ts';
 import { type ToolRow, toolTable } from '../tools/tool_table.ts';
 import type { Verdict } from '../types/tool.ts';
 import type { Words } from '../words/index.ts';
@@ -110,26 +110,14 @@ async function policy(context: CommandContext): Promise<string | null> {
 
 async function listed({ q, parts, settings, words }: CommandContext, people: readonly string[]): Promise<string> {
   const known = knownTools(parts.capabilities());
-  const verdict = (value: Verdict) => words.policyVerdict[value];
   const lines: string[] = [];
   const section = (title: string, rows: string[]) => {
     if (rows.length > 0) lines.push(`**${title}**\n${rows.join('\n')}`);
   };
-  const admins = new Map<string, string>();
-  for (const [capability, rules] of Object.entries(settings.policies))
-    for (const [tool, value] of Object.entries(rules)) admins.set(`${capability}/${tool}`, verdict(value));
-  for (const rule of await readRules(q, adminScope))
-    admins.set(`${rule.capability}/${rule.tool}`, verdict(rule.verdict));
-  section(
-    words.policyOfAdmins,
-    [...admins].sort().map(([tool, said]) => `- \`${inCode(tool)}\`: ${said}`),
-  );
-  section(
-    words.policyOfYou,
-    (await readRulesOf(q, people)).map(
-      (rule) => `- \`${inCode(`${rule.capability}/${rule.tool}`)}\`: ${verdict(rule.verdict)}`,
-    ),
-  );
+  const line = (rule: Pick<ToolRule, 'capability' | 'tool' | 'verdict'>) =>
+    `- \`${inCode(`${rule.capability}/${rule.tool}`)}\`: ${words.policyVerdict[rule.verdict]}`;
+  section(words.policyOfAdmins, (await adminRules(q, settings.policies)).map(line));
+  section(words.policyOfYou, (await readRulesOf(q, people)).map(line));
   const grants = await readGrants(q, people, null);
   section(
     words.policyGrants,
@@ -142,11 +130,6 @@ async function listed({ q, parts, settings, words }: CommandContext, people: rea
     }),
   );
   return [...(lines.length > 0 ? lines : [words.policyNone]), words.policyUsage].join('\n\n');
-}
-
-function isLapsed(grant: Grant, known: readonly KnownTool[]): boolean {
-  const one = known.find(({ capability, tool }) => capability === grant.capability && tool.id === grant.tool);
-  return one === undefined || definitionOf(one.tool) !== grant.definition;
 }
 
 async function forget(context: CommandContext, people: readonly string[], number: number): Promise<string> {

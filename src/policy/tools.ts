@@ -74,6 +74,13 @@ interface Said {
 
 const strictness: Record<Verdict, number> = { allow: 0, ask: 1, block: 2 };
 
+/** Undefined when nobody says anything. */
+export function strictest(verdicts: readonly (Verdict | undefined)[]): Verdict | undefined {
+  return verdicts
+    .filter((verdict) => verdict !== undefined)
+    .toSorted((left, right) => strictness[right] - strictness[left])[0];
+}
+
 export function decideTool(facts: ToolFacts): ToolDecision {
   const two = needsTwo(facts);
   const made = tightenings(facts).reduce((now, other) => (outweighs(other, now) ? other : now), base(facts, two));

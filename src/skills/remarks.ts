@@ -2,6 +2,7 @@
 import { messageOf } from '../base/errors.ts';
 import type { SandboxState } from '../sandbox/create_sandbox.ts';
 import { checkGrant, type Grant, realPath } from '../sandbox/grant.ts';
+import type { AgentSpec } from '../types/spec.ts';
 import type { SkillProblem } from './load.ts';
 
 export interface SkillUses {
@@ -9,8 +10,7 @@ export interface SkillUses {
   dirs: readonly string[];
   /** `sandbox.skills`, by the name of the skill. */
   grants: Readonly<Record<string, Grant>>;
-  /** Capability ids of the agents, by agent. */
-  agents: Readonly<Record<string, readonly string[]>>;
+  agents: Readonly<Record<string, Pick<AgentSpec, 'id' | 'capabilities'>>>;
   /** Names of the skills that are there. */
   ready: ReadonlySet<string>;
   problems: readonly SkillProblem[];
@@ -27,12 +27,12 @@ export interface SkillRemark {
 /** None of them stops the gateway. */
 export function skillRemarks(of: SkillUses): SkillRemark[] {
   const remarks: SkillRemark[] = [];
-  for (const [agent, ids] of Object.entries(of.agents))
-    for (const id of ids) {
-      const name = id.startsWith('skill:') ? id.slice('skill:'.length) : null;
+  for (const agent of Object.values(of.agents))
+    for (const { id, enabled } of agent.capabilities) {
+      const name = enabled && id.startsWith('skill:') ? id.slice('skill:'.length) : null;
       if (name !== null && !of.ready.has(name))
         remarks.push({
-          path: `agents.${agent}.capabilities`,
+          path: `agents.${agent.id}.capabilities`,
           message: `${id} is not there: ${whyMissing(name, of)}. The agent works without it`,
         });
     }

@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts';
 import { ownEntry } from '../base/own_entry.ts';
 import type { Offer, OfferedTool } from '../capability/attach.ts';
 import { peopleOf } from '../people/links.ts';
-import { blocked, decideTool, mayDecideOwn, type ToolDecision, type ToolFacts } from '../policy/tools.ts';
+import { blocked, decideTool, mayDecideOwn, strictest, type ToolDecision, type ToolFacts } from '../policy/tools.ts';
 import { findAccount } from '../store/accounts.ts';
 import { type Conversation, readMode } from '../store/conversations.ts';
 import type { Db, Query } from '../store/db.ts';
@@ -199,15 +199,12 @@ function grantFor(grants: readonly Grant[], { capability, own }: OfferedTool, in
   return valid.some((grant) => grant.arguments === null) ? 'any' : null;
 }
 
-const strictness: Record<Verdict, number> = { allow: 0, ask: 1, block: 2 };
-
 /** Of what several linked accounts of one person say, the strictest. */
 function byTool(rules: readonly ToolRule[]): Map<string, Verdict> {
   const found = new Map<string, Verdict>();
   for (const { capability, tool, verdict } of rules) {
     const key = keyOf(capability, tool);
-    const before = found.get(key);
-    if (before === undefined || strictness[verdict] > strictness[before]) found.set(key, verdict);
+    found.set(key, strictest([found.get(key), verdict]) ?? verdict);
   }
   return found;
 }

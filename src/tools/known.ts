@@ -1,8 +1,10 @@
 /** Which tools there are, and which of them a person means. */
 import { nearest } from '../base/nearest.ts';
+import type { Grant } from '../store/grants.ts';
 import type { CapabilityPlugin } from '../types/capability.ts';
 import type { AgentSpec } from '../types/spec.ts';
 import type { Tool } from '../types/tool.ts';
+import { definitionOf } from './definition.ts';
 
 export interface KnownTool {
   /** As agents and policies name it. */
@@ -34,6 +36,12 @@ export function findTool(word: string, known: readonly KnownTool[], spec: AgentS
   return more.length === 0
     ? { found }
     : { several: [found, ...more].map(({ capability, tool }) => `${capability}/${tool.id}`) };
+}
+
+/** An "always allow" for what the tool was before, or for one that is not there, counts for nothing (rule 43). */
+export function isLapsed(grant: Grant, known: readonly KnownTool[]): boolean {
+  const one = known.find(({ capability, tool }) => capability === grant.capability && tool.id === grant.tool);
+  return one === undefined || definitionOf(one.tool) !== grant.definition;
 }
 
 function isOf(capability: string, spec: AgentSpec | null): boolean {
