@@ -11,7 +11,7 @@ import { finishToolCall, readToolCalls, type StoredCall, startToolCall } from '.
 import { type ResolvedCall, readCall, repeatable, resolveCall, runTool, unknownOutcome } from '../tools/host.ts';
 import type { StepBody } from '../types/run.ts';
 import type { ToolCall, ToolResult } from '../types/tool.ts';
-import { askAndPark, endedWithoutYes, endWords, judgeAsked, type Wanted } from './park.ts';
+import { askAndPark, type Judged, judgeAsked, standingNo, type Wanted } from './park.ts';
 import type { Work } from './parts.ts';
 import { isStillAdmitted } from './still_admitted.ts';
 
@@ -132,23 +132,17 @@ async function runGroup(
   for (const one of resolved) {
     const { call, offered, refusal, decision } = one;
     const ofCall = asked.filter(({ callId }) => callId === call.id);
-    if (refusal !== null || !offered) outcome.results.push(refuse(work, call.id, refusal ?? ''));
-    else if (decision.verdict === 'allow' && !offered.own.questions) {
-      const ended = endedWithoutYes(ofCall);
-      if (ended) outcome.results.push(refuse(work, call.id, endWords(ended)));
-      else runs.push({ call: one });
-    } else {
-      const judged = judgeAsked(work, one, ofCall);
-      if (judged.kind === 'ask')
-        outcome.wanted.push({
-          callId: call.id,
-          tool: offered.own.id,
-          questions: judged.questions,
-          replaced: judged.replaced,
-        });
-      else if (judged.kind === 'result') outcome.results.push(refuse(work, call.id, judged.result.content));
-      else runs.push({ call: one, ...(judged.answers ? { answers: judged.answers } : {}) });
+    if (refusal !== null || !offered) {
+      outcome.results.push(refuse(work, call.id, refusal ?? ''));
+      continue;
     }
+    const isAllowed = decision.verdict === 'allow' && !offered.own.questions;
+    const judged: Judged = isAllowed ? (standingNo(ofCall) ?? { kind: 'run' }) : judgeAsked(work, one, ofCall);
+    if (judged.kind === 'ask') {
+      const { questions, replaced } = judged;
+      outcome.wanted.push({ callId: call.id, tool: offered.own.id, questions, replaced });
+    } else if (judged.kind === 'refuse') outcome.results.push(refuse(work, call.id, judged.why));
+    else runs.push({ call: one, ...(judged.answers ? { answers: judged.answers } : {}) });
   }
   if (runs.length > 0 && !first.reading)
     await commit(work, (q, now) => startToolCall(q, work.run.id, step, first.call.id, now));

@@ -20,19 +20,20 @@ import type { Audience } from '../types/message.ts';
 import type { ToolResult } from '../types/tool.ts';
 import { StopRequested, type Work } from './parts.ts';
 
-/** What a call that asks came to: it may run, it has a result without running, or people must be asked. */
-export type Verdict =
+/** What a call came to: it may run, it never will, or people must be asked. */
+export type Judged =
   | { kind: 'run'; answers?: (string | null)[] }
-  | { kind: 'result'; result: ToolResult }
+  /** In words for the model. */
+  | { kind: 'refuse'; why: string }
   /** `replaced` were decided about what the tool was before. */
   | { kind: 'ask'; questions: NewQuestion[]; replaced: readonly Approval[] };
 
 const defaultRule: Asking['rule'] = { approvers: 'requester', expiresMs: 72 * 3_600_000, waive: false };
 
 /** `asked` holds every question this step ever put for the call, oldest first. */
-export function judgeAsked(work: Work, decided: DecidedCall, asked: readonly Approval[]): Verdict {
+export function judgeAsked(work: Work, decided: DecidedCall, asked: readonly Approval[]): Judged {
   const { call, offered } = decided;
-  if (!offered) return { kind: 'result', result: refused(call.id, 'There is no such tool here.') };
+  if (!offered) return { kind: 'refuse', why: 'There is no such tool here.' };
   const tool = offered.own;
   const definition = definitionOf(tool);
   const digest = callDigest({
@@ -45,20 +46,18 @@ export function judgeAsked(work: Work, decided: DecidedCall, asked: readonly App
   const current = asked.filter((approval) => approval.digest === digest);
   const newest = current.filter(({ batch }) => batch === current.at(-1)?.batch);
   const last = newest.at(-1);
-  const ask = (): Verdict => ({
+  const ask = (): Judged => ({
     kind: 'ask',
     questions: questionsOf(work, decided, { definition, digest, argumentsDigest: argumentsDigest(call.input) }),
     replaced: asked,
   });
   // Never asked, or about something else: the tool is another one now (rule 50). A no stands, whatever it became.
-  const ended = last ? null : endedWithoutYes(asked);
-  if (ended) return { kind: 'result', result: refused(call.id, endWords(ended)) };
-  if (!last) return ask();
+  if (!last) return standingNo(asked) ?? ask();
   const notApproved = newest.find(({ state }) => state !== 'approved');
   // What was answered is handed over, though the time of the others is over.
   const isAnswered = last.kind === 'question' && newest.some(({ state }) => state === 'approved');
   if (notApproved && !(isAnswered && newest.every(({ state }) => state === 'approved' || state === 'expired')))
-    return { kind: 'result', result: refused(call.id, endWords(notApproved)) };
+    return { kind: 'refuse', why: endWords(notApproved) };
   // One has said yes, and by now it takes two (rule 57).
   if (last.kind === 'tool' && decided.decision.dual && !last.dual) return ask();
   if (last.kind === 'question') return { kind: 'run', answers: newest.map(({ answer }) => answer) };
@@ -69,13 +68,10 @@ export function judgeAsked(work: Work, decided: DecidedCall, asked: readonly App
  * What people were asked about and did not approve stays as they left it, also where nobody would be asked by now: an
  * "always allow" of another call or a looser rule does not overrule a no (rule 53). Null when nothing stands against it.
  */
-export function endedWithoutYes(asked: readonly Approval[]): Approval | null {
+export function standingNo(asked: readonly Approval[]): Judged | null {
   const newest = asked.at(-1)?.batch;
-  return asked.find(({ batch, state }) => batch === newest && state !== 'approved') ?? null;
-}
-
-function refused(toolUseId: string, content: string): ToolResult {
-  return { toolUseId, content, isError: true };
+  const ended = asked.find(({ batch, state }) => batch === newest && state !== 'approved');
+  return ended ? { kind: 'refuse', why: endWords(ended) } : null;
 }
 
 /** What the model is told of a question that was not approved: a refusal that invites no way round it. */
@@ -159,8 +155,9 @@ export async function askAndPark(work: Work, step: number, wanted: readonly Want
   const refusals: ToolResult[] = [];
   for (const { callId, tool, questions } of wanted) {
     const why = await whyNot(work, asking, questions);
-    if (why !== null)
-      refusals.push(refused(callId, `${tool} was not run: ${why} This is final; do not call it again.`));
+    if (why === null) continue;
+    const content = `${tool} was not run: ${why} This is final; do not call it again.`;
+    refusals.push({ toolUseId: callId, content, isError: true });
   }
   // They have their result now; the others are asked the next time round.
   if (refusals.length > 0) return refusals;
