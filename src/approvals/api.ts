@@ -9,7 +9,7 @@ import { plainText, reasonText, stateText, whoDecides } from './card.ts';
 import { decideApproval } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
 import { noticeOf } from './press.ts';
-import { isRequester, mayDecide, operator } from './rule.ts';
+import { isOperator, isRequester, mayDecide } from './rule.ts';
 
 export interface ApprovalView {
   id: string;
@@ -44,8 +44,6 @@ export interface ApprovalView {
   grantable: 'any' | 'exact' | null;
 }
 
-export type Viewer = Actor | 'operator';
-
 /** Looked through for what a person may see, of what could be theirs. */
 const searchedMax = 1_000;
 
@@ -53,10 +51,10 @@ const searchedMax = 1_000;
 export async function listApprovals(
   q: Query,
   parts: Pick<ApprovalParts, 'settings'>,
-  viewer: Viewer,
+  viewer: Actor,
   options: { state: 'pending' | 'decided'; limit: number },
 ): Promise<ApprovalView[]> {
-  const concerned = viewer === 'operator' ? null : { people: viewer.people, account: viewer.account };
+  const concerned = isOperator(viewer) ? null : viewer;
   const limit = concerned === null ? options.limit : Math.max(searchedMax, options.limit);
   const rows = await listApprovalRows(q, options.state, concerned, limit);
   const views: ApprovalView[] = [];
@@ -70,7 +68,7 @@ export async function listApprovals(
 export async function readApprovalView(
   q: Query,
   parts: Pick<ApprovalParts, 'settings'>,
-  viewer: Viewer,
+  viewer: Actor,
   id: string,
 ): Promise<ApprovalView | null> {
   const approval = await readApproval(q, id);
@@ -78,18 +76,18 @@ export async function readApprovalView(
 }
 
 /** Membership is asked of the platform at the press only, so what members may decide is shown in their chat alone. */
-function maySee(approval: Approval, viewer: Viewer): boolean {
-  if (viewer === 'operator') return true;
-  return isRequester(approval, viewer) || (approval.kind === 'tool' && mayDecide(approval, viewer));
+function maySee(approval: Approval, viewer: Actor): boolean {
+  return (
+    isOperator(viewer) || isRequester(approval, viewer) || (approval.kind === 'tool' && mayDecide(approval, viewer))
+  );
 }
 
 async function viewOf(
   q: Query,
   parts: Pick<ApprovalParts, 'settings'>,
   approval: Approval,
-  viewer: Viewer,
+  viewer: Actor,
 ): Promise<ApprovalView> {
-  const actor = viewer === 'operator' ? operator : viewer;
   const words = wordsFor(null, parts.settings().language);
   const nameOf = async (account: string) => (await findAccountNamed(q, account))?.name || account;
   const requesterName = await nameOf(approval.requesterAccount);
@@ -122,9 +120,9 @@ async function viewOf(
     decidedBy: approval.decidedBy,
     decidedAt: approval.decidedAt,
     reason: reasonText(approval, words.questions),
-    mayDecide: pending && (approval.kind === 'question' ? isRequester(approval, actor) : mayDecide(approval, actor)),
-    mayWithdraw: pending && (isRequester(approval, actor) || actor.admin),
-    grantable: pending && isRequester(approval, actor) ? approval.grantable : null,
+    mayDecide: pending && (approval.kind === 'question' ? isRequester(approval, viewer) : mayDecide(approval, viewer)),
+    mayWithdraw: pending && (isRequester(approval, viewer) || viewer.admin),
+    grantable: pending && isRequester(approval, viewer) ? approval.grantable : null,
   };
 }
 
@@ -141,7 +139,7 @@ export async function decideById(
   db: Db,
   parts: ApprovalParts,
   id: string,
-  asked: { choice: Exclude<Choice, 'details'> | 'answer'; reason?: string | null; answer?: string; viewer: Viewer },
+  asked: { choice: Exclude<Choice, 'details'> | 'answer'; reason?: string | null; answer?: string; viewer: Actor },
   now: number,
 ): Promise<ByIdOutcome> {
   const words: Words = wordsFor(null, parts.settings().language);
@@ -151,13 +149,12 @@ export async function decideById(
     // An id of somebody else's is answered as one that does not exist.
     if (!found || !maySee(found, viewer))
       return { ok: false, why: 'unknown', words: words.questions.unknown, view: null };
-    const actor = viewer === 'operator' ? operator : viewer;
     const { choice, reason = null, answer } = asked;
     const decided = await decideApproval(
       q,
       parts,
       id,
-      { choice, reason, actor, ...(answer === undefined ? {} : { answer }) },
+      { choice, reason, actor: viewer, ...(answer === undefined ? {} : { answer }) },
       now,
     );
     const notice = (await noticeOf(q, decided, words)) ?? '';

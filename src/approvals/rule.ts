@@ -19,9 +19,11 @@ export const operator: Actor = {
   member: null,
 };
 
+export const isOperator = ({ account }: Actor) => account === operator.account;
+
 /** Whether this person's word counts at all. The command line is the operator's, who holds the data itself. */
 export function mayDecide(asked: Asked, actor: Actor): boolean {
-  if (actor.account === operator.account) return true;
+  if (isOperator(actor)) return true;
   if (!asked.dual) return satisfies(asked, actor);
   return isKnown(actor) && (satisfies(asked, actor) || actor.admin);
 }

@@ -1,6 +1,7 @@
 /** What the command `approvals` does, with or without a running gateway. The operator acts as an admin named `cli`. */
 import { type ApprovalView, decideById, listApprovals, readApprovalView } from '../approvals/api.ts';
 import type { ApprovalParts } from '../approvals/parts.ts';
+import { operator } from '../approvals/rule.ts';
 import { GatehouseError } from '../base/errors.ts';
 import { commandName } from '../base/program.ts';
 import type { ApprovalDecisionResult, ApprovalListResult, ApprovalResult } from '../control/results.ts';
@@ -23,10 +24,10 @@ export function approvalHandlers({ db, now, ...parts }: ApprovalCommandParts): R
   const approvals = parts.approvals ?? withoutGateway(parts);
 
   async function find(idOrCode: string): Promise<ApprovalView> {
-    const byId = await readApprovalView(db, approvals, 'operator', idOrCode);
+    const byId = await readApprovalView(db, approvals, operator, idOrCode);
     if (byId) return byId;
     const code = idOrCode.toUpperCase();
-    const pending = await listApprovals(db, approvals, 'operator', { state: 'pending', limit: pendingMax });
+    const pending = await listApprovals(db, approvals, operator, { state: 'pending', limit: pendingMax });
     const [found, other] = pending.filter((view) => view.code === code);
     if (found && other)
       throw new GatehouseError('invalid', `several open questions have the code ${code}`, {
@@ -42,16 +43,16 @@ export function approvalHandlers({ db, now, ...parts }: ApprovalCommandParts): R
     async approvals(args): Promise<ApprovalListResult | ApprovalResult | ApprovalDecisionResult> {
       if (args.action === 'list') {
         const limit = Number(args.limit);
-        const pending = await listApprovals(db, approvals, 'operator', { state: 'pending', limit });
+        const pending = await listApprovals(db, approvals, operator, { state: 'pending', limit });
         const decided =
-          args.all === true ? await listApprovals(db, approvals, 'operator', { state: 'decided', limit }) : [];
+          args.all === true ? await listApprovals(db, approvals, operator, { state: 'decided', limit }) : [];
         return { approvals: [...pending, ...decided] };
       }
       const view = await find(String(args.id));
       if (args.action === 'show') return { approval: view };
       const choice = args.action === 'deny' ? 'deny' : 'approve';
       const reason = typeof args.reason === 'string' ? args.reason : null;
-      const outcome = await decideById(db, approvals, view.id, { choice, reason, viewer: 'operator' }, now());
+      const outcome = await decideById(db, approvals, view.id, { choice, reason, viewer: operator }, now());
       if (outcome.ok) return { id: view.id, state: outcome.state, notice: outcome.words };
       throw new GatehouseError(outcome.why === 'unknown' ? 'not_found' : 'refused', outcome.words);
     },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext } from 'node:test';
 import { decideById } from '../../src/approvals/api.ts';
+import { operator } from '../../src/approvals/rule.ts';
 import { createSkillCalls } from '../../src/gateway/skill_calls.ts';
 import type { SkillCall, SkillOutcome, SkillTool } from '../../src/skills/tool.ts';
 import type { Db } from '../../src/store/db.ts';
@@ -59,7 +60,7 @@ async function world(t: TestContext, db: Db, execute: (call: SkillCall) => Promi
   const calls = gateway();
   const approved = async () => {
     const id = await calls.ask(caller, tool, {});
-    const outcome = await decideById(db, approvalParts, id, { choice: 'approve', viewer: 'operator', reason: null }, 5);
+    const outcome = await decideById(db, approvalParts, id, { choice: 'approve', viewer: operator, reason: null }, 5);
     assert.equal(outcome.ok, true);
     return id;
   };

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { decideById } from '../../src/approvals/api.ts';
 import type { ApprovalParts } from '../../src/approvals/parts.ts';
+import { operator } from '../../src/approvals/rule.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { GatehouseError } from '../../src/base/errors.ts';
 import { createSkillCalls, type SkillCalls } from '../../src/gateway/skill_calls.ts';
@@ -224,7 +225,7 @@ describe('/v1/skills', { timeout: 60_000 }, () => {
     const [, second] = await post('writer', '{"x":2}');
     assert.deepEqual(await get(`/v1/skills/calls/${first.approval}`), [200, { state: 'pending' }]);
     const decide = (id: unknown, choice: 'approve' | 'deny') =>
-      decideById(db, approvals, String(id), { choice, viewer: 'operator', reason: 'not now' }, 5);
+      decideById(db, approvals, String(id), { choice, viewer: operator, reason: 'not now' }, 5);
     assert.equal((await decide(first.approval, 'approve')).ok, true);
     assert.equal((await decide(second.approval, 'deny')).ok, true);
     calls.start();
