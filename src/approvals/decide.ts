@@ -9,7 +9,7 @@ import { allowAlways } from '../tools/change_policy.ts';
 import type { Actor } from '../types/approval.ts';
 import { endQuestion, lockRun, noteDecision, showDecided } from './close.ts';
 import { expirePending } from './expire.ts';
-import type { ApprovalParts } from './parts.ts';
+import { type ApprovalParts, answerCharsMax, reasonCharsMax } from './parts.ts';
 import { isEnough, isRequester, mayDecide, type Signed } from './rule.ts';
 
 export interface Deciding {
@@ -31,9 +31,6 @@ export type Decided =
   | { kind: 'not_entitled'; approval: Approval }
   | { kind: 'not_grantable'; approval: Approval }
   | { kind: 'unknown' };
-
-export const answerCharsMax = 4_000;
-export const reasonCharsMax = 1_000;
 
 export async function decideApproval(
   q: Transaction,

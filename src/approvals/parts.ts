@@ -30,5 +30,8 @@ export const codeRestMs = 30 * 24 * 3_600_000;
 export const questionsPerCardMax = 10;
 /** Runs of one conversation that wait for people (rule 17). */
 export const parkedRunsMax = 5;
+/** What people may say with a decision. */
+export const reasonCharsMax = 1_000;
+export const answerCharsMax = 4_000;
 /** A card that could not be delivered is sent again after this long (rule 51). */
 export const cardAgainMs = 10 * 60_000;

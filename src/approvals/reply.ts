@@ -1,4 +1,6 @@
 /** Reads words that decide (rules 44 and 45). Pure. Only an explicit yes approves; whatever is not listed is chat. */
+import { reasonCharsMax } from './parts.ts';
+
 export interface Reply {
   choice: 'approve' | 'deny';
   /** In capitals; null for a bare yes or no. */
@@ -20,7 +22,6 @@ const pattern = new RegExp(
   'iu',
 );
 const reasonLead = new RegExp(`^[\\s,:;–—-]*(?:(?:${words(because)})\\b[\\s,:]*)?`, 'iu');
-const reasonCharsMax = 1_000;
 const textCharsMax = 2_000;
 
 export function readReply(text: string): Reply | null {

@@ -9,7 +9,7 @@ import type { Words } from '../words/index.ts';
 import { type Deciding, decideApproval } from './decide.ts';
 import type { ApprovalParts } from './parts.ts';
 import { noticeOf } from './press.ts';
-import { type Reply, readReply } from './reply.ts';
+import { codeChars, type Reply, readReply } from './reply.ts';
 import { isRequester } from './rule.ts';
 
 /** A message that may decide something, in the transaction that accepts it. */
@@ -44,9 +44,11 @@ function textOf(message: IncomingMessage): string {
   return (message.addressedText ?? message.text).trim().replace(/^[!/](?=(?:approve|deny)\b)/i, '');
 }
 
+const codedPattern = new RegExp(`^(?=[A-Z]*[0-9])([A-Z0-9]{${codeChars.min},${codeChars.max}})\\s+(\\S[\\s\\S]*)$`);
+
 /** `4K7 blue`: a code in capitals with a digit, and an answer behind it. */
 function codeAnswer(text: string): { code: string; answer: string } | null {
-  const match = /^(?=[A-Z]*[0-9])([A-Z0-9]{2,10})\s+(\S[\s\S]*)$/.exec(text);
+  const match = codedPattern.exec(text);
   return match && { code: match[1]!, answer: match[2]! };
 }
 

@@ -2,8 +2,7 @@
 import type { Context } from 'hono';
 import { actorOf } from '../approvals/actor.ts';
 import { type ApprovalView, decideById, listApprovals } from '../approvals/api.ts';
-import { answerCharsMax, reasonCharsMax } from '../approvals/decide.ts';
-import type { ApprovalParts } from '../approvals/parts.ts';
+import { type ApprovalParts, answerCharsMax, reasonCharsMax } from '../approvals/parts.ts';
 import type { Clock } from '../base/clock.ts';
 import { visibleText, wellFormed } from '../base/safe_text.ts';
 import type { Db } from '../store/db.ts';
