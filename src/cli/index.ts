@@ -4,6 +4,7 @@ import { commandName } from '../base/program.ts';
 import { ConfigError, nearest } from '../config/issue.ts';
 import { accessCommands } from './access.ts';
 import { approvalsCommand } from './approvals.ts';
+import { doctorCommand } from './doctor.ts';
 import { helpOf, overview } from './help.ts';
 import { localCommands } from './local.ts';
 import { policyCommands } from './policy.ts';
@@ -27,6 +28,7 @@ const helpCommand: Command = {
 
 export const commands: readonly Command[] = [
   ...localCommands,
+  doctorCommand,
   ...remoteCommands,
   approvalsCommand,
   ...accessCommands,

@@ -266,7 +266,10 @@ async function readArguments(run: CommandRun): Promise<JsonObject> {
 }
 
 /** With a place for copies of its own, so that it does not disturb a running gateway. */
-async function withSandbox<T>(loaded: LoadedConfig, work: (sandbox: Sandbox, store: string) => Promise<T>): Promise<T> {
+export async function withSandbox<T>(
+  loaded: LoadedConfig,
+  work: (sandbox: Sandbox, store: string) => Promise<T>,
+): Promise<T> {
   const store = mkdtempSync(join(tmpdir(), 'gatehouse-try-'));
   // What the log would say is said by the command.
   const log = createLog({ level: 'silent', format: 'auto', secrets: () => [] });

@@ -138,6 +138,7 @@ test('help names every command, and explains each with options and examples', as
       'start',
       'check',
       'version',
+      'doctor',
       'reload',
       'link',
       'claim',
