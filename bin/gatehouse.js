@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const nodeMajorMin = 24;
 // A server with a small live heap: V8 would otherwise let garbage grow to what the machine has. They must stand in the
 // command that starts Node, here and in `npm start`: the semi-space is there before any code could set its size.
-const memoryFlags = ['--heap-growing-percent=50', '--max-semi-space-size=32'];
+const memoryFlags = ['--heap-growing-percent=50', '--max-semi-space-size=16'];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 // A checkout runs its TypeScript as it is; a published package has only the built files.
 const source = join(root, 'src', 'main.ts');
