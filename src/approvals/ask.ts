@@ -4,7 +4,7 @@ import { accountName, splitAccount } from '../base/account.ts';
 import { newCode, newId } from '../base/ids.ts';
 import { countAsOne } from '../people/links.ts';
 import { type Account, type AdminAccount, findAccountNamed, listAdmins, readAdmin } from '../store/accounts.ts';
-import { addApproval, isCodeUsed, readBatch } from '../store/approvals.ts';
+import { type Approval, addApproval, isCodeUsed, readBatch } from '../store/approvals.ts';
 import { addCard } from '../store/cards.ts';
 import type { Db, Query, Transaction } from '../store/db.ts';
 import type { Place } from '../types/message.ts';
@@ -12,23 +12,23 @@ import type { BindingSpec } from '../types/spec.ts';
 import { drawCard, enqueueCard, sendDetails, wordsOfRequester } from './close.ts';
 import { type ApprovalParts, codeRestMs, questionsPerCardMax } from './parts.ts';
 
-/** One call that asks. */
-export interface NewQuestion {
-  callId: string;
-  kind: 'tool' | 'question';
-  capability: string;
-  tool: string;
-  name: string;
-  definition: string;
-  digest: string;
-  argumentsDigest: string;
-  /** As people read it, secrets masked. */
-  input: string;
-  message: string | null;
-  options: string[] | null;
-  dual: boolean;
-  grantable: 'any' | 'exact' | null;
-}
+/** One call that asks; its `input` is as people read it, secrets masked. */
+export type NewQuestion = Pick<
+  Approval,
+  | 'callId'
+  | 'kind'
+  | 'capability'
+  | 'tool'
+  | 'name'
+  | 'definition'
+  | 'digest'
+  | 'argumentsDigest'
+  | 'input'
+  | 'message'
+  | 'options'
+  | 'dual'
+  | 'grantable'
+>;
 
 /** The run that asks. */
 export interface Asking {
